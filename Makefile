@@ -1,0 +1,53 @@
+# `make run` and `make test` are all a fresh clone needs; everything else is for developers.
+# PYTHON picks the interpreter, ARGS goes to kimi-tui (run) or pytest (test).
+PYTHON ?= python3
+VENV   ?= .venv
+ARGS   ?=
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+UV     := $(shell command -v uv 2>/dev/null)
+
+.PHONY: run test check format lint types imports bench screenshots clean install
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@rm -rf $(VENV)
+ifdef UV
+	@$(UV) venv --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV)
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --compile-bytecode --constraint constraints.txt --group dev --editable '.[local,zstd]'
+else
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[local,zstd]'
+endif
+	@touch $@
+
+run: $(STAMP)
+	@$(BIN)/kimi-tui $(ARGS)
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+check: $(STAMP) lint types test
+
+format: $(STAMP)
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+lint: $(STAMP)
+	@$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+imports: $(STAMP)
+	@$(BIN)/python -m pytest tests/test_architecture.py
+
+bench: $(STAMP)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+screenshots: $(STAMP)
+	@$(BIN)/python -m screenshots.make $(ARGS)
+
+clean:
+	@rm -rf $(VENV) dist

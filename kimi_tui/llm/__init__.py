@@ -1,0 +1,1 @@
+"""Everything between a history and a model's answer."""

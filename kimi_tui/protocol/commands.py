@@ -1,0 +1,248 @@
+"""Screen → agent. Imperatives. `AgentPort.submit` takes them at any time and never blocks.
+
+What cannot be done now is either queued or answered with a `Noticed`; a command is never dropped without a word.
+Jumps (`RevertTo`, `Undo`, `Redo`, `RestoreRotation`, `ClearContext`, `Compact`) are refused while a turn runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Anything the screen asks."""
+
+
+# --- the turn ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SendPrompt(Command):
+    """Starts a turn. While one runs (or the model is not ready yet) it waits in the queue for after it."""
+
+    text: str
+    images: tuple[str, ...] = ()
+    """Data URLs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steer(Command):
+    """Joins the running turn between two steps; the same as `SendPrompt` when none runs."""
+
+    text: str
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBackQueued(Command):
+    """Empties the queue of steers and prompts; they come back as `PromptReturned`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt(Command):
+    """Stops whatever runs: the stream, the tools, a waiting retry, a compaction, a download."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerApproval(Command):
+    request_id: str
+    decision: Literal["once", "session", "reject"]
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion(Command):
+    request_id: str
+    answers: tuple[tuple[str, ...], ...]
+    """One tuple of chosen (or typed) labels a question; an empty outer tuple declines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunShell(Command):
+    """`!command`: run by the user, shown in the chat and told to the model with the next prompt."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunSlash(Command):
+    """A slash command that the screen does not handle itself (`/init`, `/btw`, `/skill:x` …)."""
+
+    name: str
+    argument: str = ""
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRevert(Command):
+    """Answered by `RevertPreviewed`."""
+
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RevertTo(Command):
+    """Goes back to right before this checkpoint; with `file`, to a point inside a rotation."""
+
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+    note: str = ""
+    """Carried over to the earlier point, as a message from the user."""
+    files: Literal["keep", "restore", "only"] = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class Undo(Command):
+    """Takes back the last switch of timelines, whatever made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redo(Command):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Compact(Command):
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClearContext(Command):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class NameCheckpoint(Command):
+    checkpoint: int
+    name: str
+    file: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListRotations(Command):
+    """Answered by `RotationsListed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRotation(Command):
+    """Answered by `RotationRead`."""
+
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRotation(Command):
+    """Makes that whole file the live timeline; the present one becomes a rotation."""
+
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRotation(Command):
+    file: str
+    change: Literal["pin", "unpin", "compress", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTimeline(Command):
+    """Writes a readable copy; answered by `Noticed` with the path."""
+
+    file: str | None = None
+    format: Literal["md", "json", "html"] = "md"
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareTimelines(Command):
+    """Answered by `TimelinesCompared`. A side is a rotation's name, `now`, or `now@N` / `context_2.jsonl@N`."""
+
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureContext(Command):
+    """Answered by `ContextMeasured`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEntries(Command):
+    """Answered by `EntriesLoaded`: chat entries `start … stop`."""
+
+    start: int
+    stop: int
+
+
+# --- session and settings ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession(Command):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession(Command):
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListSessions(Command):
+    """Answered by `SessionsListed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveSession(Command):
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fork(Command):
+    """Continues in a copy of the session; with a checkpoint, from right before it."""
+
+    checkpoint: int | None = None
+    file: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetTitle(Command):
+    title: str
+    path: str = ""
+    """Another session than the open one (from the picker)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetMode(Command):
+    mode: Literal["plan", "yolo", "afk"]
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchModel(Command):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AddDir(Command):
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeepDraft(Command):
+    """The unsent text of the prompt, kept over a restart."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Close(Command):
+    """Ends the agent: stops what runs, closes the files, answers with `Closed`."""

@@ -1,0 +1,409 @@
+"""Agent → screen. Past tense, or `…Delta` / `…Progressed` while something goes on.
+
+Events carry names and numbers, so they can be logged, replayed and printed: `--output-format stream-json` is
+`to_json(event)` a line. The order inside one turn:
+
+    TurnStarted
+      CompactionStarted … CompactionEnded          (only when the context is over the limit)
+      StepStarted, CheckpointCreated               (one step: one model call and its tools)
+        ThinkingDelta* TextDelta* ToolCallStarted* RetryScheduled*
+        MessageStored
+        ApprovalRequested ApprovalWithdrawn* ToolOutputDelta* ToolCallFinished*   (per call)
+      StepEnded, TokensChanged
+      ContextSwitched                              (a D-Mail's jump)
+      SteerTaken*
+    TurnEnded
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kimi_tui.protocol.views import (
+    ApprovalView,
+    Entry,
+    ModelView,
+    Modes,
+    QuestionView,
+    RevertPreview,
+    RotationView,
+    SessionView,
+    SlashCommand,
+    SwitchView,
+    TimelineRow,
+    TodoItem,
+    Tokens,
+    TokenShare,
+    ToolView,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Anything the agent tells."""
+
+
+# --- the session -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened(Event):
+    """Always the first event; again after `NewSession`, `OpenSession` and `Fork`. Followed by `TranscriptReset`."""
+
+    session_id: str
+    path: str
+    work_dir: str
+    title: str
+    model: ModelView
+    modes: Modes
+    branch: str = ""
+    read_only: str = ""
+    """Why nothing can be written, naming who holds the session; empty when it is ours."""
+    notices: tuple[str, ...] = ()
+    """What was noticed while opening: repaired lines, damaged records kept, a recovery after a crash."""
+    commands: tuple[SlashCommand, ...] = ()
+    history: tuple[str, ...] = ()
+    """Earlier prompts of this folder, oldest first."""
+    draft: str = ""
+    resume_hint: str = ""
+    """The command that opens this session again; printed at exit. Empty while nothing is worth resuming."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptReset(Event):
+    """The chat is now this. `entries` are the last ones of `total`; earlier ones come by `LoadEntries`."""
+
+    total: int
+    entries: tuple[Entry, ...]
+    timeline: tuple[TimelineRow, ...]
+    """Newest first, the whole tree."""
+    tokens: Tokens
+    switch: SwitchView | None = None
+    """The jump that caused the reset, None when a session was opened."""
+    prompt: str | None = None
+    """A prompt to put back into the input: the one that a revert took back."""
+    undo: str = ""
+    """What `Undo` would take back now, in words; empty when nothing."""
+    redo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesLoaded(Event):
+    start: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged(Event):
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModesChanged(Event):
+    modes: Modes
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchChanged(Event):
+    branch: str
+
+
+# --- the model ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProgressed(Event):
+    """The model is being made ready. `done` and `total` are bytes while fetching, tokens while warming."""
+
+    name: str
+    phase: Literal["fetching", "checking", "starting", "warming"]
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReady(Event):
+    model: ModelView
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUnavailable(Event):
+    """The model cannot answer now. One clear line, then what to do."""
+
+    name: str
+    reason: str
+    hint: str = ""
+
+
+# --- the turn ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Event):
+    entry: Entry
+    index: int
+    """Position of the user's entry in the chat."""
+
+
+TurnEnd = Literal["done", "interrupted", "failed", "max_steps", "tool_call_repeat", "blocked"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Event):
+    """Always the last event of a turn, whatever happened."""
+
+    reason: TurnEnd
+    message: str = ""
+    hint: str = ""
+    steps: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted(Event):
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded(Event):
+    number: int
+    row: TimelineRow
+    """The checkpoint's row, now that it is known what the step did and what it cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointCreated(Event):
+    row: TimelineRow
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta(Event):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(Event):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StreamReset(Event):
+    """Forget the thinking and text of the step so far: the stream broke and is asked for again."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStored(Event):
+    """The assistant's message is on disk. `entries` replace what was streamed, tools still running included."""
+
+    start: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryAdded(Event):
+    """Something else joined the chat: a note, an injection, an error, a shell command of the user's."""
+
+    index: int | None
+    """Position among the stored entries; None for what is only said on the screen and not remembered."""
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled(Event):
+    reason: str
+    attempt: int
+    attempts: int
+    wait: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokensChanged(Event):
+    tokens: Tokens
+
+
+# --- tools -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted(Event):
+    tool: ToolView
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutputDelta(Event):
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished(Event):
+    tool: ToolView
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested(Event):
+    approval: ApprovalView
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalWithdrawn(Event):
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked(Event):
+    request_id: str
+    questions: tuple[QuestionView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWithdrawn(Event):
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TodosChanged(Event):
+    todos: tuple[TodoItem, ...]
+
+
+# --- steering ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SteerTaken(Event):
+    """A steer is in the context now."""
+
+    index: int
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class QueueChanged(Event):
+    """What waits: steers for the running turn, prompts for after it."""
+
+    steers: tuple[str, ...]
+    prompts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReturned(Event):
+    """Text that was not used goes back into the input (a dropped steer, a refused prompt)."""
+
+    text: str
+    reason: str = ""
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSwitched(Event):
+    """Time moved. A `TranscriptReset` with the same switch follows at once."""
+
+    switch: SwitchView
+
+
+@dataclass(frozen=True, slots=True)
+class RevertPreviewed(Event):
+    preview: RevertPreview
+
+
+CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStarted(Event):
+    reason: Literal["auto", "manual"]
+    tokens: int
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionProgressed(Event):
+    phase: CompactionPhase
+    tokens: int = 0
+    """Tokens of the summary so far while summarising, else tokens to read."""
+    fraction: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnded(Event):
+    outcome: Literal["done", "nothing", "cancelled", "failed"]
+    tokens_before: int = 0
+    tokens_after: int = 0
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationsListed(Event):
+    rotations: tuple[RotationView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RotationRead(Event):
+    file: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinesCompared(Event):
+    """`left` and `right` name a file or a checkpoint; entries that only one side has, and the token difference."""
+
+    left: str
+    right: str
+    common: int
+    only_left: tuple[Entry, ...]
+    only_right: tuple[Entry, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMeasured(Event):
+    shares: tuple[TokenShare, ...]
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsListed(Event):
+    sessions: tuple[SessionView, ...]
+
+
+# --- everything else ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed(Event):
+    """One line for the user: a toast."""
+
+    text: str
+    severity: Literal["information", "warning", "error"] = "information"
+    action: Literal["", "undo"] = ""
+    """A key offered with the toast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """The agent itself broke. Nothing on disk is lost; the screen stays."""
+
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed(Event):
+    """The last event of all."""
+
+    resume_hint: str = ""
+
+
+def to_json(event: Event) -> str:
+    """One line of JSON: `{"event": "TextDelta", …}`. Lone surrogates are replaced."""
+    body: dict[str, Any] = {"event": type(event).__name__, **dataclasses.asdict(event)}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode("utf-8")

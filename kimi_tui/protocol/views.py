@@ -1,0 +1,293 @@
+"""What the screen shows, as plain values: names and numbers, never classes, widgets or callbacks.
+
+Every text in here is literal. It comes from users, models, tools or files and is never markup.
+Times are seconds since the epoch, durations are seconds, sizes are bytes, token figures are counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+EntryKind = Literal["user", "assistant", "thinking", "tool", "summary", "dmail", "injection", "note", "error"]
+"""`summary` is what a compaction left, `dmail` a letter from the future, `injection` a reminder that was added
+for the model, `note` something about time itself (a jump, a compaction), `error` a fault with what to do."""
+
+SwitchWhy = Literal[
+    "revert",
+    "dmail",
+    "compact",
+    "clear",
+    "prepend",
+    "restore",
+    "undo",
+    "redo",
+    "repair",
+    "prune",
+    "foreign",
+]
+"""Why one timeline took the place of another."""
+
+Outcome = Literal["running", "ok", "error", "rejected", "interrupted", "timeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """A change to one file, as the approval and the tool card draw it."""
+
+    path: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolView:
+    """One tool call and, once there is one, its result."""
+
+    call_id: str
+    name: str
+    verb: str
+    """What the row says in grey: `Read`, `Shell`, `Edit` …"""
+    subject: str
+    """What the row says in the text colour: a path, a command, a pattern."""
+    arguments: str = ""
+    """The arguments as JSON text, for the unfolded card."""
+    outcome: Outcome = "running"
+    brief: str = ""
+    """A few words about the result: `214 lines`, `exit 1`."""
+    output: str = ""
+    seconds: float | None = None
+    diffs: tuple[DiffView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One block of the chat. The chat is a list of these and nothing else."""
+
+    kind: EntryKind
+    text: str = ""
+    tool: ToolView | None = None
+    images: tuple[str, ...] = ()
+    """Captions of attached images, e.g. `screenshot.png 1280×720`."""
+    checkpoint: int | None = None
+    """The checkpoint that stands right before this entry's step; to revert there is to take the entry back."""
+    turn: bool = False
+    """A user entry that opened a turn (not a steer)."""
+    switch: SwitchView | None = None
+    """For `note`, `summary` and `dmail`: the jump that the entry tells about."""
+    at: float | None = None
+    seconds: float | None = None
+    """How long thinking or answering took."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchView:
+    """A jump between timelines, as the timeline and the notes in the chat draw it."""
+
+    why: SwitchWhy
+    file: str
+    """The rotation that the jump left behind: `context_3.jsonl`."""
+    at: float | None = None
+    from_checkpoint: int | None = None
+    to_checkpoint: int | None = None
+    messages_before: int = 0
+    messages_after: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    note: str = ""
+    """The D-Mail's text, the head of the summary, the user's carry-over note."""
+
+
+RowKind = Literal["checkpoint", "switch", "rotation"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """One row of the sidebar. `file` is None for the live timeline, else the rotation that holds the row."""
+
+    kind: RowKind
+    checkpoint: int | None = None
+    file: str | None = None
+    label: str = ""
+    """What the step did (`ran pytest`), or the prompt for a step that opens a turn."""
+    turn: bool = False
+    tokens: int | None = None
+    """Tokens that the step added (checkpoint) or freed (switch, negative); None while unknown."""
+    exact: bool = False
+    messages: int = 0
+    """Messages of the step, or of the whole file for a rotation."""
+    size: int = 0
+    at: float | None = None
+    depth: int = 0
+    """Column of the branch: 0 for the live timeline."""
+    name: str = ""
+    """The user's own name for the checkpoint."""
+    switch: SwitchView | None = None
+    offset: int = 0
+    """Where the checkpoint record starts in its file: ids can repeat, offsets cannot."""
+    undoable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The gauge. `exact + pending` is what the next call is expected to send."""
+
+    exact: int = 0
+    pending: int = 0
+    window: int = 0
+    reserve: int = 0
+    """Room kept for the reply, already capped for small windows."""
+    trigger: int = 0
+    """Count at which the context is compacted."""
+    exact_at: float | None = None
+    """When the exact figure was reported; None when it is an estimate (right after a compaction)."""
+    cost: float | None = None
+    """US dollars spent in this session, where the provider's price is known."""
+
+    @property
+    def total(self) -> int:
+        return self.exact + self.pending
+
+
+@dataclass(frozen=True, slots=True)
+class TokenShare:
+    """One category of the context breakdown. The shares add up to the gauge."""
+
+    category: str
+    tokens: int
+    exact: bool
+    items: tuple[tuple[str, int], ...] = ()
+    """The largest single items: what it is, its tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelView:
+    name: str
+    """What the user calls it: `local`, `kimi`, `moonshot/kimi-k2`."""
+    window: int = 0
+    embedded: bool = False
+    tools: bool = True
+    vision: bool = False
+    about: str = ""
+    """For embedded models: what it can and cannot do, and how to connect a provider."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevertPreview:
+    """What would go if the user went back to this checkpoint."""
+
+    checkpoint: int | None
+    file: str | None
+    steps: int = 0
+    messages: int = 0
+    tokens: int = 0
+    tool_calls: int = 0
+    files: tuple[FileTouched, ...] = ()
+    tasks: tuple[str, ...] = ()
+    """Background tasks that were started after the point and still run."""
+    prompt: str = ""
+    """The prompt that would come back into the input."""
+    first_dropped: int | None = None
+    """Index of the first chat entry that would go."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTouched:
+    path: str
+    changed_since: bool | None = None
+    """Whether the disk differs from what the agent last wrote; None when unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationView:
+    """A rotated file in the browser."""
+
+    file: str
+    why: SwitchWhy | None = None
+    at: float | None = None
+    size: int = 0
+    unique: int = 0
+    """Bytes not shared with a neighbouring timeline's prefix."""
+    messages: int = 0
+    checkpoints: int = 0
+    tokens: int = 0
+    pinned: bool = False
+    compressed: bool = False
+    note: str = ""
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session in the picker."""
+
+    path: str
+    id: str
+    title: str
+    work_dir: str
+    at: float
+    size: int = 0
+    messages: int | None = None
+    foreign: bool = False
+    """Made by kimi-cli and not opened here yet."""
+    locked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    plan: bool = False
+    yolo: bool = False
+    afk: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TodoItem:
+    title: str
+    status: Literal["pending", "in_progress", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalView:
+    """A question that a tool waits on."""
+
+    request_id: str
+    tool: str
+    action: str
+    """`run a command`, `edit parser.py` …"""
+    detail: str = ""
+    """The command, or the real path, in full."""
+    diffs: tuple[DiffView, ...] = ()
+    outside: bool = False
+    """The target lies outside the allowed folders."""
+    rule: str = ""
+    """What «always for this session» would admit from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOption:
+    label: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    question: str
+    header: str = ""
+    options: tuple[QuestionOption, ...] = ()
+    multi_select: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One candidate for `/` or `@`."""
+
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    name: str
+    usage: str = ""
+    help: str = ""
+    aliases: tuple[str, ...] = field(default=())

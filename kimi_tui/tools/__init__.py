@@ -1,0 +1,1 @@
+"""What the model can do: one small module a tool, its prompt text in `prompts/tools/`."""

@@ -1,0 +1,23 @@
+"""Every test runs away from the user's own files, in English, and without the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder of the test's own, under `KIMI_TUI_HOME`."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("KIMI_TUI_HOME", str(folder))
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("NO_COLOR", "OPENAI_API_KEY", "MOONSHOT_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
