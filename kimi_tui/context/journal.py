@@ -61,11 +61,11 @@ class Journal:
         self._disk = disk
 
     def begin(self, switch: Switch) -> None:
-        with contextlib.suppress(OSError):  # a label that is lost stops no switch
-            self.write(Entry(begin=switch))
+        """Raises `OSError`: a switch that cannot be told of could not be undone either, so it does not happen."""
+        self.write(Entry(begin=switch))
 
     def done(self, switch: Switch) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the files tell it too
             self.write(Entry(done=switch.id))
 
     def write(self, entry: Entry) -> None:

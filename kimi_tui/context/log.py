@@ -52,7 +52,6 @@ class Log:
         """Opens the file for appending, and makes it when it is not there. `size` stays what is known of it."""
         if self._fd is not None:
             return
-        self._disk.mkdir(self.paths.folder)
         self._name_unsynced = not self.paths.live.exists()
         self._fd = self._disk.open(self.paths.live, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         if not stat.S_ISREG(os.fstat(self._fd).st_mode):
@@ -125,8 +124,8 @@ class Log:
         """Puts a file made of the pieces in the live one's place; returns the rotation's name, None if there is none.
 
         The rotation's number is higher than `above` and than all that are there; `announce` is told its name right
-        before the old file gets it. Raises `OSError`; then the live file is as it was. The rename is the moment of
-        truth: after it nothing raises.
+        before the old file gets it, and may refuse. Raises `OSError`; then the live file is as it was. The rename is
+        the moment of truth: after it nothing raises.
         """
         new = self.paths.new(os.getpid())
         rotation: Path | None = None

@@ -112,7 +112,8 @@ class Store:
     def _claim(self) -> None:
         if self._read_only or self.holder is not None:
             raise SessionLocked(self.paths.live, self.holder)
-        self.disk.mkdir(self.paths.folder)
+        if not self.paths.folder.is_dir():
+            self.disk.mkdir(self.paths.folder)
         try:
             holder = self._lock.acquire()
         except OSError as error:
