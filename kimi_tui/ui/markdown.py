@@ -63,7 +63,9 @@ class _Blocks:
             case "paragraph":
                 return self.lines(inline(node))
             case "heading":
-                return self.lines([[piece._replace(style=f"heading {piece.style}") for piece in line] for line in inline(node)])
+                return self.lines(
+                    [[piece._replace(style=f"heading {piece.style}") for piece in line] for line in inline(node)]
+                )
             case "fence" | "code_block":
                 return self.code(node.content.removesuffix("\n"), node.info.split(" ")[0] if node.info else "")
             case "bullet_list" | "ordered_list":
@@ -177,5 +179,3 @@ def _cells(table: SyntaxTreeNode) -> list[list[tuple[list[Piece], str]]]:
         for part in table.children
         for line in part.children
     ]
-
-

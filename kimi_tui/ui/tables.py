@@ -23,13 +23,17 @@ def table_rows(table: Sequence[Sequence[Cell]], width: int) -> list[Row]:
         return []
     if columns * (LEAST + GAP) - GAP > width:
         return _as_list(table, width)
-    needs = [max((_width(line[column]) for line in table if column < len(line)), default=1) for column in range(columns)]
+    needs = [
+        max((_width(line[column]) for line in table if column < len(line)), default=1) for column in range(columns)
+    ]
     widths = share(needs, width - GAP * (columns - 1))
     rows: list[Row] = []
     for number, line in enumerate(table):
         rows.extend(_line(line, widths, "strong" if number == 0 else ""))
         if number == 0:
-            rows.append(Row((Piece("─" * (sum(widths) + GAP * (columns - 1)), "faint"),), sum(widths) + GAP * (columns - 1)))
+            rows.append(
+                Row((Piece("─" * (sum(widths) + GAP * (columns - 1)), "faint"),), sum(widths) + GAP * (columns - 1))
+            )
     return rows
 
 
@@ -62,7 +66,9 @@ def _line(line: Sequence[Cell], widths: Sequence[int], style: str) -> list[Row]:
 
 
 def _padded(row: Row, width: int, align: str, style: str) -> list[Piece]:
-    pieces = [piece._replace(style=f"{piece.style} {style}".strip()) for piece in row.pieces] if style else [*row.pieces]
+    pieces = (
+        [piece._replace(style=f"{piece.style} {style}".strip()) for piece in row.pieces] if style else [*row.pieces]
+    )
     spare = max(0, width - row.width)
     left = spare if align == "right" else spare // 2 if align == "center" else 0
     return [*([Piece(" " * left)] if left else []), *pieces, *([Piece(" " * (spare - left))] if spare > left else [])]
@@ -83,5 +89,3 @@ def _as_list(table: Sequence[Sequence[Cell]], width: int) -> list[Row]:
 
 def _width(cell: Cell) -> int:
     return max(1, cell_len("".join(piece.text for piece in cell[0])))
-
-

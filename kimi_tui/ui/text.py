@@ -11,7 +11,9 @@ import re
 
 TAB = 4
 
-_SUSPECT = re.compile(r"[^\n\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2e7f\u2e80-\ud7ff]")
+_SUSPECT = re.compile(
+    r"[^\n\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2e7f\u2e80-\ud7ff]"
+)
 _ESCAPES = re.compile(
     r"\x1b(?:"
     r"\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor moves, modes
@@ -30,7 +32,9 @@ _HIDDEN = re.compile(
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LONE_JOINER = re.compile(r"(?:^|(?<=[\s\x21-\x7e]))\u200d|\u200d(?=[\s\x20-\x7e]|$)")
-_MARK_PILE = re.compile(r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]+")
+_MARK_PILE = re.compile(
+    r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]+"
+)
 
 
 def clean(text: str) -> str:
