@@ -13,7 +13,7 @@ from typing import Literal
 from rich.cells import cell_len
 
 from kimi_tui.protocol.views import DiffView
-from kimi_tui.ui.cells import cut, fit, literal, plural
+from kimi_tui.ui.cells import cut, exact, fit, plural
 from kimi_tui.ui.tones import Rows, Span
 
 Kind = Literal["same", "removed", "added", "skipped"]
@@ -148,7 +148,7 @@ def _text(line: DiffLine, room: int) -> list[Span]:
         pieces = [line.text[:start], line.text[start:end], line.text[end:]]
     spans: list[Span] = []
     for place, piece in enumerate(pieces):
-        shown = cut(literal(piece.expandtabs(4)), room)
+        shown = cut(exact(piece.expandtabs(4)), room)
         spans.append((shown, f"{ground} strong" if place == 1 else ground))
         room -= cell_len(shown)
     return [*spans, (" " * room, ground)] if room > 0 else spans

@@ -15,8 +15,9 @@ from textual.containers import VerticalScroll
 from kimi_tui.protocol.commands import CompareTimelines, ReadRotation, Undo
 from kimi_tui.protocol.views import SwitchView, TimelineRow
 from kimi_tui.ui.cells import ago, count, literal, plural
+from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.dialog import Dialog, hint_row
-from kimi_tui.ui.timeline_draw import UNICODE, Marks, switch_mark, switch_tone, switch_words
+from kimi_tui.ui.timeline_draw import switch_mark, switch_tone, switch_words
 from kimi_tui.ui.tones import Rows, spread
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
@@ -54,7 +55,7 @@ class Jump(Dialog[Answer]):
                 Option("compare", "compare it with now", "what one has and the other has not"),
             ]
         if self.undoable:
-            ways.append(Option("undo", "undo this jump", "what came after it is kept as a rotation", "past"))
+            ways.append(Option("undo", "undo this jump", "what came after it is kept as a rotation", "moved"))
         return ways
 
     def _head(self, width: int) -> Rows:
@@ -65,7 +66,7 @@ class Jump(Dialog[Answer]):
             f"{count(switch.tokens_before)} {arrow} {plural(switch.tokens_after, 'token')}"
         )
         head = spread([(title, f"strong {switch_tone(switch)}")], [(ago(switch.at, self.clock()), "faint")], width)
-        return [head, *paragraph(literal(change), width, "dim", 2)]
+        return [head, *paragraph(literal(change), width, "quiet", 2)]
 
     @on(Options.Chosen)
     def _choose(self, event: Options.Chosen) -> None:

@@ -24,8 +24,8 @@ def paragraph(text: str, width: int, tones: str, limit: int = 4) -> Rows:
 class Sheet(Widget):
     """See the module."""
 
-    DEFAULT_CSS = stylesheet("tones", "sheet")
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
+    DEFAULT_CSS = stylesheet("sheet")
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, say: Callable[[int], Rows] | None = None, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
