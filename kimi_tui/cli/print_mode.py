@@ -8,10 +8,10 @@ import sys
 from functools import partial
 
 from kimi_tui.cli.answer import Answer
-from kimi_tui.cli.literal import one_line
 from kimi_tui.cli.logs import start_logging
 from kimi_tui.cli.screen import connect
 from kimi_tui.cli.secrets import masked
+from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Interrupt, SendPrompt
 from kimi_tui.protocol.events import (
