@@ -25,8 +25,7 @@ def highlight(source: str, language: str) -> list[list[Piece]]:
         head, *others = text.split("\n")
         if head:
             lines[-1].append(Piece(head, style))
-        for other in others:
-            lines.append([Piece(other, style)] if other else [])
+        lines.extend([Piece(other, style)] if other else [] for other in others)
     wanted = source.count("\n") + 1
     return lines[:wanted] + [[] for _ in range(wanted - len(lines))]
 

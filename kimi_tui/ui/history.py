@@ -42,5 +42,7 @@ class History:
     def search(self, words: str) -> list[str]:
         """Prompts that hold all the words, newest first, each once."""
         wanted = words.lower().split()
-        found = dict.fromkeys(prompt for prompt in reversed(self.prompts) if all(word in prompt.lower() for word in wanted))
+        found = dict.fromkeys(
+            prompt for prompt in reversed(self.prompts) if all(word in prompt.lower() for word in wanted)
+        )
         return list(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 
 from kimi_tui.protocol.events import Event, TextDelta, ThinkingDelta, ToolOutputDelta
 
@@ -58,8 +57,10 @@ class Pump:
 def _join(last: Event | None, event: Event) -> Event | None:
     """Two deltas of one kind as one, None when they do not belong together."""
     match last, event:
-        case (TextDelta(before), TextDelta(text)) | (ThinkingDelta(before), ThinkingDelta(text)):
-            return replace(event, text=before + text)
+        case TextDelta(before), TextDelta(text):
+            return TextDelta(before + text)
+        case ThinkingDelta(before), ThinkingDelta(text):
+            return ThinkingDelta(before + text)
         case ToolOutputDelta(call, before), ToolOutputDelta(other, text) if call == other:
             return ToolOutputDelta(call, before + text)
     return None

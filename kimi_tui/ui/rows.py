@@ -13,7 +13,10 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, split_graphemes
 
-_WIDE = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
+_WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f"
+    "\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
+)
 _CLOSING = "，。、！？；：）」』】》〉”’…"
 _TOKEN = re.compile(rf"[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+|\s+")
 
@@ -127,7 +130,7 @@ def cut(pieces: Iterable[Piece], start: int, end: int) -> list[Piece]:
 
 def shorten(text: str, width: int, mark: str = "…") -> str:
     """The text cut to `width` cells, with a mark where something is missing."""
-    if len(text) <= width and text.isascii() or cell_len(text) <= width:
+    if (len(text) <= width and text.isascii()) or cell_len(text) <= width:
         return text
     room, used, end = width - cell_len(mark), 0, 0
     if room < 0:

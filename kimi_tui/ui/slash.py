@@ -85,7 +85,9 @@ def read(text: str, state: ScreenState) -> Meaning | None:
 def find(word: str, commands: Sequence[SlashCommand]) -> SlashCommand | None:
     """By name or alias; `/flow-x` is `/flow:x`."""
     dashed = re.sub(r"^(flow|skill)-", r"\1:", word)
-    return next((command for command in commands if word in (command.name, *command.aliases) or command.name == dashed), None)
+    return next(
+        (command for command in commands if word in (command.name, *command.aliases) or command.name == dashed), None
+    )
 
 
 def _meaning(name: str, argument: str, state: ScreenState) -> Meaning:

@@ -54,8 +54,8 @@ class ScreenState:
     title: str = ""
     read_only: str = ""
     model: ModelView | None = None
-    modes: Modes = Modes()
-    tokens: Tokens = Tokens()
+    modes: Modes = field(default_factory=Modes)
+    tokens: Tokens = field(default_factory=Tokens)
     activity: Activity = ""
     tools: tuple[str, ...] = ()
     """Ids of the calls that run."""
@@ -72,7 +72,7 @@ class ScreenState:
     resume_hint: str = ""
     failed: str = ""
     closed: bool = False
-    questions: tuple[str, ...] = field(default=())
+    questions: tuple[str, ...] = ()
     """Ids of approvals and questions that wait for an answer."""
 
     @property

@@ -92,4 +92,6 @@ def _closed(fence: str) -> bool:
     """Whether the fence that opens this text is closed at its end."""
     opening = re.match(r" {0,3}(`{3,}|~{3,})", fence)
     last = fence.rstrip("\n").rpartition("\n")[2].strip()
-    return bool(opening and "\n" in fence.rstrip("\n") and last.startswith(opening[1]) and not last.strip(opening[1][0]))
+    return bool(
+        opening and "\n" in fence.rstrip("\n") and last.startswith(opening[1]) and not last.strip(opening[1][0])
+    )

@@ -1,8 +1,9 @@
 """The colours. They carry meaning: blue is the present and what is exact, amber is time that moved and what is
 pending, violet is compaction, green and red are outcomes; everything else is grey.
 
-In style sheets these are `$primary`, `$warning`, `$secondary`, `$success`, `$error`; `$quiet` and `$faint` are the
-two greys below the text colour, `$edge` is a hairline, `$cut` and `$grown` are the grounds of removed and added lines.
+In style sheets these are `$primary`, `$warning`, `$accent` (and `$secondary`), `$success`, `$error`; `$quiet` and
+`$faint` are the two greys below the text colour, `$edge` is a hairline, `$cut` and `$grown` are the grounds of removed
+and added lines.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ THEMES = (
         warning="#f0a848",
         error="#f2777a",
         success="#7fd88f",
-        accent="#f0a848",
+        accent="#b794f6",
         foreground="#d8dee9",
         background="#0d1117",
         surface="#11161f",
@@ -55,7 +56,7 @@ THEMES = (
         warning="#a65a00",
         error="#bf2430",
         success="#1c7a36",
-        accent="#a65a00",
+        accent="#7434c2",
         foreground="#24292f",
         background="#fbfaf7",
         surface="#f4f2ec",
@@ -70,7 +71,7 @@ THEMES = (
         warning="#ffc233",
         error="#ff7070",
         success="#66ff80",
-        accent="#ffc233",
+        accent="#d9a8ff",
         foreground="#ffffff",
         background="#000000",
         surface="#000000",

@@ -30,8 +30,8 @@ _PHASES = {"fetching": "fetching", "checking": "checking", "starting": "starting
 class Activity(Line):
     """Shows one `ScreenState`; a timer runs only while something moves."""
 
-    def __init__(self, marks: Marks = UNICODE, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, marks: Marks = UNICODE) -> None:
+        super().__init__()
         self.marks = marks
         self.state = ScreenState()
         self.hint = ""
@@ -84,7 +84,10 @@ class Activity(Line):
             again = f"try {state.retry.attempt} of {state.retry.attempts} in {duration(float(int(left + 0.99)))}"
             pieces += [Piece(one_line(state.retry.reason), "moved"), Piece(f" {dot} {again}", "quiet")]
         else:
-            pieces += [Piece(_WORDS[state.activity], "quiet"), Piece(f" {dot} {duration(float(int(now - self._turn)))}", "faint")]
+            pieces += [
+                Piece(_WORDS[state.activity], "quiet"),
+                Piece(f" {dot} {duration(float(int(now - self._turn)))}", "faint"),
+            ]
         return [*pieces, Piece("   esc", "moved"), Piece(" stops", "quiet")]
 
     def _todo(self) -> list[Piece]:
@@ -110,7 +113,13 @@ def progress_pieces(progress: Progress, width: int, frame: str, marks: Marks = U
     if room < 6:
         return spread([*left, Piece(figures, "quiet")], [], width)
     done = min(room, progress.done * room // progress.total)
-    return (*left, Piece(marks.exact * done, "now"), Piece(marks.room * (room - done), "edge"), Piece(figures, "quiet"), *stop)
+    return (
+        *left,
+        Piece(marks.exact * done, "now"),
+        Piece(marks.room * (room - done), "edge"),
+        Piece(figures, "quiet"),
+        *stop,
+    )
 
 
 def _figures(progress: Progress, marks: Marks) -> str:

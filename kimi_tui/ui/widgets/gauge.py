@@ -25,8 +25,8 @@ WIDEST_BAR = 72
 class Gauge(Line):
     """Shows the tokens of one `ScreenState`, or its compaction."""
 
-    def __init__(self, marks: Marks = UNICODE, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, marks: Marks = UNICODE) -> None:
+        super().__init__()
         self.marks = marks
         self.state = ScreenState()
         self._began = 0.0

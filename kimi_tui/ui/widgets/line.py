@@ -18,8 +18,8 @@ class Line(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     ALLOW_SELECT = False
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self.palette = Palette(self)
         self._drawn: tuple[Piece, ...] = ()
 

@@ -38,10 +38,12 @@ class Editor(TextArea):
     NEW_LINE: ClassVar[set[str]] = {"shift+enter", "ctrl+j", "ctrl+enter"}
 
     def __init__(self) -> None:
-        super().__init__(soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True, max_checkpoints=200)
+        super().__init__(
+            soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True, max_checkpoints=200
+        )
         self.highlight_cursor_line = False
         self.cursor_blink = False
-        self.history = History()
+        self.earlier = History()
         self.pastes = Pastes()
         self.something_queued = False
 
@@ -58,7 +60,7 @@ class Editor(TextArea):
     def take(self) -> str:
         """The whole text; the box is empty afterwards and the history knows it."""
         text = self.whole
-        self.history.add(text)
+        self.earlier.add(text)
         self.load_text("")
         self.pastes.forget()
         return text
@@ -103,14 +105,14 @@ class Editor(TextArea):
             return True
         if not self._at_edge(first=True):
             return False
-        older = self.history.older(self.text)
+        older = self.earlier.older(self.text)
         if older is not None:
             self.put(older)
             self.move_cursor((0, 0))
         return True
 
     def _newer(self) -> bool:
-        newer = self.history.newer() if self._at_edge(first=False) else None
+        newer = self.earlier.newer() if self._at_edge(first=False) else None
         if newer is None:
             return False
         self.put(newer)
@@ -134,8 +136,8 @@ class Editor(TextArea):
 class Prompt(Horizontal):
     """The box around the editor, with a sign that tells what Enter will do."""
 
-    def __init__(self, marks: Marks = UNICODE, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, marks: Marks = UNICODE) -> None:
+        super().__init__()
         self.marks = marks
         self.editor = Editor()
         self.sign = Static(marks.prompt, classes="sign", markup=False)
@@ -159,5 +161,3 @@ class Prompt(Horizontal):
 
     def on_resize(self) -> None:
         self.fit()
-
-

@@ -54,17 +54,17 @@ class Transcript(ScrollView, can_focus=True):
 
     @dataclass
     class Wanted(Message):
-        """Stored entries `start … stop` have come into sight and are not loaded."""
+        """Stored entries `first … end` have come into sight and are not loaded."""
 
-        start: int
-        stop: int
+        first: int
+        end: int
 
     @dataclass
     class Followed(Message):
         following: bool
 
-    def __init__(self, conversation: Conversation, marks: Marks = UNICODE, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
+        super().__init__()
         self.conversation = conversation
         self.marks = marks
         self.following = True
