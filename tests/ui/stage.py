@@ -11,7 +11,8 @@ from textual.screen import Screen
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.resources import folder
-from kimi_tui.ui.asked import Asked, Listens
+from kimi_tui.ui.asks import Submit
+from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.theme import DARK, DEFAULTS, THEMES
 from tests.ui.samples import CONVERSATION, ROTATIONS
 
@@ -40,8 +41,8 @@ class Stage(App[None]):
     def commands(self) -> list[cmd.Command]:
         return [said for said in self.said if isinstance(said, cmd.Command)]
 
-    @on(Asked)
-    def answer(self, event: Asked) -> None:
+    @on(Submit)
+    def answer(self, event: Submit) -> None:
         self.said.append(event.command)
         match event.command:
             case cmd.ListRotations():

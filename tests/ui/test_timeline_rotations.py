@@ -40,7 +40,8 @@ async def test_the_chosen_files_conversation_stands_beside_the_list() -> None:
     app = Stage(Rotations)
     async with app.run_test(size=(120, 30)) as pilot:
         screen = await opened(pilot, "down")
-        assert app.commands == [ListRotations(), ReadRotation("context_3.jsonl")]
+        assert app.commands[0] == ListRotations()
+        assert app.commands[-1] == ReadRotation("context_3.jsonl")
         shown = [screen.rotations.render_line(y).text.split() for y in range(4)]
         assert shown[1] == ["›↶", "context_3", "D-Mail", "79.5k", "2", "min"]
         assert shown[2] == ["◆", "context_2", "★", "compacted", "180k", "1", "h"]
@@ -52,8 +53,16 @@ async def test_the_chosen_files_conversation_stands_beside_the_list() -> None:
 async def test_running_through_the_list_reads_only_where_one_stops() -> None:
     app = Stage(Rotations)
     async with app.run_test(size=(120, 30)) as pilot:
-        await opened(pilot, "down", "down", "down")
-        assert app.commands == [ListRotations(), ReadRotation("context_1.jsonl.gz")]
+        screen = await opened(pilot)
+        read = app.commands.count(ReadRotation("context.jsonl"))
+        for _ in range(3):
+            screen.rotations.action_move(1)
+        await pilot.pause(PAUSE * 2)
+        assert app.commands == [
+            ListRotations(),
+            *[ReadRotation("context.jsonl")] * read,
+            ReadRotation("context_1.jsonl.gz"),
+        ]
 
 
 async def test_restoring_asks_and_says_that_no_file_changes() -> None:

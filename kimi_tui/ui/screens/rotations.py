@@ -1,8 +1,8 @@
 """The rotation browser: every timeline that a jump left behind, and what was said in it.
 
-Asks (`ui/asked.py`) for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `CompareTimelines` and
-`ExportTimeline`, and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list comes
-first and Enter opens the conversation.
+Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `CompareTimelines` and `ExportTimeline`
+(see `ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list
+comes first and Enter opens the conversation.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from kimi_tui.protocol.commands import (
 )
 from kimi_tui.protocol.events import Event, RotationRead, RotationsListed
 from kimi_tui.protocol.views import RotationView
-from kimi_tui.ui.asked import ask
 from kimi_tui.ui.cells import plural, size
 from kimi_tui.ui.conversation import Conversation
+from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.dialog import Ask
-from kimi_tui.ui.tones import hint_row, Rows, Span, spread, stylesheet
+from kimi_tui.ui.tones import Rows, Span, hint_row, spread, stylesheet
 from kimi_tui.ui.widgets.options import Option
 from kimi_tui.ui.widgets.rotation_list import RotationList, name_of, why_of
 from kimi_tui.ui.widgets.searched import PickList

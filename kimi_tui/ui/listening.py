@@ -1,30 +1,22 @@
-"""How a screen asks for something: it posts `Asked(command)`, the app submits the command to the agent.
+"""How a screen over the chat talks with the agent.
 
-The other way round the app hands every event to `take(event)` of the screens on its stack that listen.
+It asks with `ask`, and hears of every event in `take`: the app hands each one to the screens on its stack that listen.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from textual.message import Message
 from textual.widget import Widget
 
 from kimi_tui.protocol.commands import Command
 from kimi_tui.protocol.events import Event
-
-
-@dataclass
-class Asked(Message):
-    """A screen or widget wants this of the agent."""
-
-    command: Command
+from kimi_tui.ui.asks import Submit
 
 
 def ask(widget: Widget, command: Command) -> None:
     """Straight to the app: a screen may be gone before a message of its own has bubbled up."""
-    widget.app.post_message(Asked(command))
+    widget.app.post_message(Submit(command))
 
 
 @runtime_checkable
