@@ -76,9 +76,11 @@ def _settled(tokens: Sequence[Token], source: str) -> int:
     last = tops[-1]
     start, _ = last.map or (0, 0)
     lines = source.count("\n")
-    if start > 0:
+    if start > 0 and last.type == "fence":
         return start
-    if lines < LONG:
+    if len(tops) > 2:  # the last but one may still join: `1` becomes `1.` and goes on with the list above it
+        return (tops[-2].map or (0, 0))[0]
+    if start > 0 or lines < LONG:
         return 0
     if last.type == "fence":
         return lines if not _closed(source) else 0
