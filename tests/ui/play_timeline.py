@@ -11,21 +11,23 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
+from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.screens.revert_choice import RevertChoice
-from kimi_tui.ui.timeline_draw import ASCII, UNICODE, Marks
+from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.theme import DARK, LIGHT
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
 from tests.ui.samples import NOW, PREVIEW, ROWS, long_timeline, point
+from tests.ui.stage import Stage
 
 
-class Play(App[None]):
+class Play(Stage):
     CSS = "Static { width: 1fr; padding: 1 2; }"
     BINDINGS = [("ctrl+t", "timeline", "timeline"), ("plus", "grow", "a checkpoint")]
 
-    def __init__(self, rows: Sequence[TimelineRow] = ROWS, marks: Marks = UNICODE) -> None:
-        super().__init__()
+    def __init__(self, rows: Sequence[TimelineRow] = ROWS, marks: Marks = UNICODE, theme: str = DARK) -> None:
+        super().__init__(theme=theme)
         self.rows = rows
-        self.said: list[object] = []
         self.pane = TimelinePane(marks=marks)
 
     def compose(self) -> ComposeResult:
@@ -78,5 +80,16 @@ class Play(App[None]):
         self.query_one(Static).update(f"{what}")
 
 
+SCREENS = {"rotations": Rotations}
+
+
+def main(words: list[str]) -> App[None]:
+    for word in words:
+        if word in SCREENS:
+            return Stage(SCREENS[word], LIGHT if "light" in words else DARK)
+    rows = long_timeline(5000) if "long" in words else ROWS
+    return Play(rows, ASCII if "ascii" in words else UNICODE, LIGHT if "light" in words else DARK)
+
+
 if __name__ == "__main__":
-    Play(long_timeline(5000) if "long" in sys.argv else ROWS, ASCII if "ascii" in sys.argv else UNICODE).run()
+    main(sys.argv[1:]).run()

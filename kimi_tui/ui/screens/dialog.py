@@ -16,23 +16,11 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from kimi_tui.ui.cells import cut
-from kimi_tui.ui.tones import Rows, Span, stylesheet
+from kimi_tui.ui.tones import Rows, hint_row, stylesheet
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 Result = TypeVar("Result")
-
-
-def hint_row(keys: Sequence[tuple[str, str]], width: int) -> list[Span]:
-    """`enter choose  esc back`, as many as fit."""
-    row: list[Span] = []
-    used = 0
-    for key, word in keys:
-        used += len(key) + len(word) + 3
-        if used - 2 > width:
-            break
-        row += [(key, "key"), (f" {word}  ", "dim")]
-    return row
 
 
 class Dialog(ModalScreen[Result], Generic[Result]):
@@ -70,7 +58,7 @@ class Ask(Dialog[str]):
         options: Sequence[Option],
         about: str = "",
         facts: Callable[[int], Rows] | None = None,
-        tone: str = "past",
+        tone: str = "moved",
     ) -> None:
         super().__init__()
         self._title, self._options, self._about, self._facts, self._tone = title, options, about, facts, tone
@@ -86,7 +74,7 @@ class Ask(Dialog[str]):
     def _say(self, width: int) -> Rows:
         rows: Rows = [[(cut(self._title, width), f"strong {self._tone}")]]
         if self._about:
-            rows += paragraph(self._about, width, "dim", 12)
+            rows += paragraph(self._about, width, "quiet", 12)
         return [*rows, *(self._facts(width) if self._facts else [])]
 
     @on(Options.Chosen)
