@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 from rich.cells import cell_len, set_cell_size
 
-_ODD = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
-)
-"""Controls, bidi overrides, zero-width and invisible marks, lone surrogates: what must not reach a terminal row."""
+from kimi_tui.ui.text import clean
 
-
-def _tame(found: re.Match[str]) -> str:
-    code = ord(found.group())
-    if code in (0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x2028, 0x2029):
-        return " "
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\ufffd" if 0x7F <= code <= 0x9F or 0xD800 <= code <= 0xDFFF else ""
+_DROPPED = {"\x1b": "␛", "\r": "␍", "\x08": "␈", "\x9b": "‹009B›"}
 
 
 def literal(text: str) -> str:
-    """`text` as one harmless row: line ends become blanks, escape codes become visible signs."""
-    return _ODD.sub(_tame, text)
+    """`text` as one harmless row."""
+    return clean(text).replace("\n", " ⏎ ")
+
+
+def exact(text: str) -> str:
+    """Like `literal`, but nothing is dropped: for commands and changes, which must read as what they are."""
+    return literal("".join(_DROPPED.get(sign, sign) for sign in text))
 
 
 def cut(text: str, cells: int) -> str:

@@ -26,7 +26,7 @@ class Marks:
     dmail: str = "↶"
     revert: str = "↩"
     compact: str = "◆"
-    clear: str = "○"
+    clear: str = "◇"
     restore: str = "↺"
     note: str = "·"
     dot: str = "·"
@@ -39,6 +39,13 @@ class Marks:
     more: str = "…"
     below: str = "↓"
     spinner: str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+    redo: str = "↪"
+    gone: str = "○"
+    branch: str = "├─╮"
+    stub: str = "├─"
+    named: str = "★"
+    cursor: str = "›"
+    full: str = "█"
 
 
 UNICODE = Marks()
@@ -60,7 +67,7 @@ ASCII = Marks(
     dmail="<",
     revert="<",
     compact="#",
-    clear="o",
+    clear="0",
     restore="^",
     note="-",
     dot="-",
@@ -73,4 +80,11 @@ ASCII = Marks(
     more="~",
     below="v",
     spinner="|/-\\",
+    redo=">",
+    gone="o",
+    branch="|-.",
+    stub="|-",
+    named="!",
+    cursor=">",
+    full="#",
 )

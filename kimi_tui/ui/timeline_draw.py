@@ -7,33 +7,8 @@ from dataclasses import dataclass
 
 from kimi_tui.protocol.views import SwitchView, TimelineRow
 from kimi_tui.ui.cells import ago, count, delta, literal, plural
+from kimi_tui.ui.marks import Marks
 from kimi_tui.ui.tones import Span, spread
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """The signs of the timeline. The plain ones are for terminals and fonts that lack the others."""
-
-    now: str = "◉"
-    point: str = "●"
-    gone: str = "○"
-    mail: str = "↶"
-    back: str = "↩"
-    forth: str = "↪"
-    fold: str = "◆"
-    other: str = "◇"
-    open: str = "▾"
-    shut: str = "▸"
-    lane: str = "│"
-    branch: str = "├─╮"
-    stub: str = "├─"
-    named: str = "★"
-    arrow: str = "→"
-    cursor: str = "›"
-
-
-UNICODE = Marks()
-ASCII = Marks("@", "*", "o", "<", "<", ">", "#", "+", "v", ">", "|", "|-.", "|-", "!", ">", ">")
 
 WORDS = {
     "revert": "you went back",
@@ -52,18 +27,20 @@ WORDS = {
 
 def switch_tone(switch: SwitchView | None) -> str:
     """Violet where memory was folded, amber where time moved."""
-    return "fold" if switch and switch.why == "compact" else "past"
+    return "fold" if switch and switch.why == "compact" else "moved"
 
 
 def switch_mark(switch: SwitchView | None, marks: Marks) -> str:
-    why = switch.why if switch else "revert"
-    if why == "compact":
-        return marks.fold
-    if why == "dmail":
-        return marks.mail
-    if why == "redo":
-        return marks.forth
-    return marks.back if why in ("revert", "undo", "restore") else marks.other
+    by_why = {
+        "dmail": marks.dmail,
+        "compact": marks.compact,
+        "clear": marks.clear,
+        "restore": marks.restore,
+        "redo": marks.redo,
+        "revert": marks.revert,
+        "undo": marks.revert,
+    }
+    return by_why.get(switch.why if switch else "revert", marks.clear)
 
 
 def switch_words(switch: SwitchView | None, marks: Marks) -> str:
@@ -117,16 +94,16 @@ def _switch(row: TimelineRow, width: int, marks: Marks, now: float) -> list[Span
     ]
     note = literal(row.switch.note) if row.switch and row.switch.note else ""
     if note and width >= 44:
-        left.append((f"  {note}", "dim"))
+        left.append((f"  {note}", "quiet"))
     return spread(left, _right(switch_figures(row, marks), tone, row.at, width, now), width)
 
 
 def _rotation(row: TimelineRow, folding: Folding, width: int, marks: Marks, now: float) -> list[Span]:
-    tone = "dim" if row.at is None or now - row.at < 3600 else "faint"
+    tone = "quiet" if row.at is None or now - row.at < 3600 else "faint"
     if not folding.children:
         lane = f"{marks.stub} "
     elif folding.folded:
-        lane = f"{marks.stub}{marks.shut}"
+        lane = f"{marks.stub}{marks.folded}"
     else:
         lane = marks.branch
     name = literal(row.name or (row.file or row.label)).removesuffix(".gz").removesuffix(".jsonl")
@@ -141,26 +118,26 @@ def _checkpoint(row: TimelineRow, folding: Folding, width: int, marks: Marks, no
     gone = row.file is not None
     left: list[Span] = []
     if gone and row.depth:
-        left.append(((marks.stub if folding.oldest else f"{marks.lane} "), "faint"))
-    left.append((f"{marks.gone if gone else marks.point} ", "dim" if gone else "now"))
+        left.append(((marks.stub if folding.oldest else f"{marks.rail} "), "faint"))
+    left.append((f"{marks.gone if gone else marks.point} ", "quiet" if gone else "now"))
     if row.checkpoint is not None:
         left.append((f"{row.checkpoint} ", "faint"))
     if row.name:
-        left.append((f"{marks.named} {literal(row.name)}  ", "past strong"))
+        left.append((f"{marks.named} {literal(row.name)}  ", "moved strong"))
     left.append((literal(row.label), _label_tone(row, gone)))
     if folding.folded and folding.children:
-        left.append((f"  {marks.shut}{folding.children}", "dim"))
+        left.append((f"  {marks.folded}{folding.children}", "quiet"))
     tokens = row.tokens
     if folding.folded and folding.hidden_tokens:
         tokens = (tokens or 0) + folding.hidden_tokens
     figure = "" if not tokens else delta(tokens) if row.exact else f"~{count(tokens)}"
-    return spread(left, _right(figure, "faint" if gone else "dim", row.at, width, now), width)
+    return spread(left, _right(figure, "faint" if gone else "quiet", row.at, width, now), width)
 
 
 def _label_tone(row: TimelineRow, gone: bool) -> str:
     if row.name:
-        return "dim"
-    return " ".join(tone for tone in ("strong" if row.turn else "", "dim" if gone else "") if tone)
+        return "quiet"
+    return " ".join(tone for tone in ("strong" if row.turn else "", "quiet" if gone else "") if tone)
 
 
 def _right(figure: str, tone: str, at: float | None, width: int, now: float) -> list[Span]:

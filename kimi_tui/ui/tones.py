@@ -1,4 +1,5 @@
-"""Rows of literal text in named tones: `strong`, `dim`, `past` … Which colour a tone has, `styles/tones.tcss` says."""
+"""Rows of literal text in the named tones of `palette`, on the ground of a list: where the cursor rests, where the
+mouse hovers. Grounds may be translucent: they are mixed with what is below."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from textual.widget import Widget
 
 from kimi_tui.resources import folder
 from kimi_tui.ui.cells import cut
+from kimi_tui.ui.palette import COMPONENTS
 
 Span = tuple[str, str]
-"""A piece of a row: its text and its tones, divided by blanks (`"dim"`, `"strong now"`, `""`)."""
+"""A piece of a row: its text and its tones, divided by blanks (`"quiet"`, `"strong now"`, `""`)."""
 
 Rows = list[list[Span]]
 
-TONES = ("dim", "faint", "strong", "now", "past", "fold", "good", "bad", "key", "find", "added", "removed")
 GROUNDS = ("cursor", "lit")
-TONE_CLASSES = {f"tone--{name}" for name in (*TONES, *GROUNDS)}
+TONE_CLASSES = COMPONENTS | {f"row--{name}" for name in GROUNDS}
 """The component classes of a widget that draws with tones."""
 
 
@@ -51,8 +52,8 @@ class Tones:
     def _mix(self, tones: str, ground: str) -> Style:
         _, _, background, color = self._widget.colors
         text = Style()
-        for name in (*ground.split(), *tones.split()):
-            part = self._widget.get_component_styles(f"tone--{name}")
+        for name in (*(f"row--{name}" for name in ground.split()), *(f"text--{name}" for name in tones.split())):
+            part = self._widget.get_component_styles(name)
             if part.has_rule("background"):
                 background = background + part.background
             if part.has_rule("color"):

@@ -11,21 +11,38 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
+from kimi_tui.resources import folder
+from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.screens.revert_choice import RevertChoice
-from kimi_tui.ui.timeline_draw import ASCII, UNICODE, Marks
+from kimi_tui.ui.theme import DARK, DEFAULTS, THEMES
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
 from tests.ui.samples import NOW, PREVIEW, ROWS, long_timeline, point
 
 
-class Play(App[None]):
+class Stage(App[None]):
+    """An app with our styles and themes and nothing else."""
+
+    CSS_PATH = sorted(folder("styles").glob("*.tcss"))
+
+    def __init__(self, theme: str = DARK) -> None:
+        super().__init__()
+        for known in THEMES:
+            self.register_theme(known)
+        self.theme = theme
+        self.said: list[object] = []
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return DEFAULTS
+
+
+class Play(Stage):
     CSS = "Static { width: 1fr; padding: 1 2; }"
     BINDINGS = [("ctrl+t", "timeline", "timeline"), ("plus", "grow", "a checkpoint")]
 
-    def __init__(self, rows: Sequence[TimelineRow] = ROWS, marks: Marks = UNICODE) -> None:
-        super().__init__()
+    def __init__(self, rows: Sequence[TimelineRow] = ROWS, marks: Marks = UNICODE, theme: str = DARK) -> None:
+        super().__init__(theme)
         self.rows = rows
-        self.said: list[object] = []
         self.pane = TimelinePane(marks=marks)
 
     def compose(self) -> ComposeResult:

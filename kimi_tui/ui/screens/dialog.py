@@ -31,7 +31,7 @@ def hint_row(keys: Sequence[tuple[str, str]], width: int) -> list[Span]:
         used += len(key) + len(word) + 3
         if used - 2 > width:
             break
-        row += [(key, "key"), (f" {word}  ", "dim")]
+        row += [(key, "moved"), (f" {word}  ", "quiet")]
     return row
 
 
@@ -70,7 +70,7 @@ class Ask(Dialog[str]):
         options: Sequence[Option],
         about: str = "",
         facts: Callable[[int], Rows] | None = None,
-        tone: str = "past",
+        tone: str = "moved",
     ) -> None:
         super().__init__()
         self._title, self._options, self._about, self._facts, self._tone = title, options, about, facts, tone
@@ -86,7 +86,7 @@ class Ask(Dialog[str]):
     def _say(self, width: int) -> Rows:
         rows: Rows = [[(cut(self._title, width), f"strong {self._tone}")]]
         if self._about:
-            rows += paragraph(self._about, width, "dim", 12)
+            rows += paragraph(self._about, width, "quiet", 12)
         return [*rows, *(self._facts(width) if self._facts else [])]
 
     @on(Options.Chosen)

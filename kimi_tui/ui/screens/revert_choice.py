@@ -29,12 +29,12 @@ def ways(row: TimelineRow, preview: RevertPreview | None, files: bool) -> list[O
     if files:
         touched = plural(len(preview.files), "file") if preview and preview.files else "files"
         options += [
-            Option("both", "conversation and files", f"puts {touched} back too; can be undone", "past"),
-            Option("files", "files", "the conversation stays", "past"),
+            Option("both", "conversation and files", f"puts {touched} back too; can be undone", "moved"),
+            Option("files", "files", "the conversation stays", "moved"),
         ]
     return [
         *options,
-        Option("fork", "fork", "goes on in a copy; this session stays as it is"),
+        Option("fork", "fork", "goes on in a copy; this session stays"),
         Option("cancel", "cancel"),
     ]
 
@@ -72,16 +72,16 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         row, preview = self.row, self.preview
         number = "" if row.checkpoint is None else f" {row.checkpoint}"
         title = f"Go back to{number}?" if row.file is None else f"Go over to{number} of {literal(row.file)}?"
-        rows: Rows = [spread([(title, "strong past")], [(ago(row.at, self.clock()), "faint")], width)]
+        rows: Rows = [spread([(title, "strong moved")], [(ago(row.at, self.clock()), "faint")], width)]
         if row.label:
             rows += paragraph(literal(row.label), width, "", 2)
         if preview is None:
             return rows
-        rows += paragraph(drops(preview), width, "dim", 3)
+        rows += paragraph(drops(preview), width, "quiet", 3)
         rows += files_rows(preview, width, 4)
-        rows += [[("still runs ", "past"), (cut(literal(task), width - 11), "")] for task in preview.tasks[:3]]
+        rows += [[("still runs ", "moved"), (cut(literal(task), width - 11), "")] for task in preview.tasks[:3]]
         if preview.prompt:
-            rows += [[(cut("its prompt comes back into the input", width), "dim")]]
+            rows += [[(cut("its prompt comes back into the input", width), "quiet")]]
         return rows
 
     def _hints(self, width: int) -> Rows:

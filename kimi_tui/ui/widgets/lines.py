@@ -1,7 +1,7 @@
 """A virtual list of rows with a cursor: only what is on the screen is ever drawn.
 
 A subclass says how many rows there are (`total`), what stands in one (`spans`), and hears about the cursor
-(`moved`, `chosen`). Rows are literal text in named tones; the colours of the tones are in `styles/tones.tcss`.
+(`moved`, `chosen`). Rows are literal text in named tones; the colours of the tones are in `styles/chat.tcss`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from kimi_tui.ui.tones import TONE_CLASSES, Span, Tones, strip_of, stylesheet
 class Lines(ScrollView, can_focus=True):
     """See the module."""
 
-    DEFAULT_CSS = stylesheet("tones", "lines")
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
+    DEFAULT_CSS = stylesheet("lines")
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "up", show=False),
         Binding("down", "move(1)", "down", show=False),

@@ -59,12 +59,12 @@ class Options(Lines):
         option = self.options[index]
         left: list[Span] = [("› " if index == self.cursor else "  ", "now strong")]
         if self.numbered:
-            left.append((f"{index + 1} ", "key" if index < 9 else "faint"))
+            left.append((f"{index + 1} ", "moved" if index < 9 else "faint"))
         strong = "strong " if index == self.cursor else ""
         left.append((literal(option.label), f"{strong}{option.tone}"))
         if option.about and width >= self._label_width + 16:
             gap = " " * (self._label_width - len(option.label) + 3)
-            left.append((gap + literal(option.about), "dim"))
+            left.append((gap + literal(option.about), "quiet"))
         return spread(left, [], width)
 
     def moved(self) -> None:

@@ -12,7 +12,8 @@ from rich.cells import cell_len
 
 from kimi_tui.protocol.views import FileTouched, RevertPreview, SwitchView, TimelineRow
 from kimi_tui.ui.cells import ago, count, cut, cut_start, literal, plural, size
-from kimi_tui.ui.timeline_draw import ASCII, UNICODE, Marks, switch_words
+from kimi_tui.ui.marks import ASCII, UNICODE, Marks
+from kimi_tui.ui.timeline_draw import switch_words
 from kimi_tui.ui.tones import Rows, Span, stylesheet
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
@@ -48,14 +49,14 @@ def files_rows(preview: RevertPreview, width: int, limit: int = 3) -> Rows:
         state = state_of(file)
         beside = width >= 8 + len(state) + 12
         room = width - 8 - (len(state) + 2 if beside else 0)
-        row: list[Span] = [("touched ", "dim"), (cut_start(literal(file.path), room), "")]
+        row: list[Span] = [("touched ", "quiet"), (cut_start(literal(file.path), room), "")]
         if beside and state:
-            row.append((f"  {state}", "past" if file.changed_since else "faint"))
+            row.append((f"  {state}", "moved" if file.changed_since else "faint"))
         rows.append(row)
         if not beside and file.changed_since:
-            rows.append([(cut(f"  {state}", width), "past")])
+            rows.append([(cut(f"  {state}", width), "moved")])
     more = len(preview.files) - limit
-    return [*rows, [(f"and {plural(more, 'more file')}", "dim")]] if more > 0 else rows
+    return [*rows, [(f"and {plural(more, 'more file')}", "quiet")]] if more > 0 else rows
 
 
 class Preview(Sheet):
@@ -94,7 +95,7 @@ class Preview(Sheet):
 
     def rows(self, width: int) -> Rows:
         if self.aimed is None:
-            body: Rows = [[(cut("the present", width), "dim")]]
+            body: Rows = [[(cut("the present", width), "quiet")]]
             keys: Keys = (("u", "undo"), ("r", "redo"), ("b", "rotations"), ("f", "filter"), ("/", "search"))
         elif self.aimed.kind == "checkpoint":
             body, keys = self._point(self.aimed, width), (("⏎", "choose"), ("n", "name"), ("d", "compare"))
@@ -113,19 +114,19 @@ class Preview(Sheet):
             [(cut(head, width), "strong"), (cut(f"  {ago(row.at, self.clock())}", width - len(head)), "faint")]
         ]
         if row.label:
-            rows += paragraph(literal(row.label), width, "dim", 2)
+            rows += paragraph(literal(row.label), width, "quiet", 2)
         if self.preview is None:
             return rows
         rows += paragraph(drops(self.preview), width, "", 3)
         rows += files_rows(self.preview, width)
         for task in self.preview.tasks[:2]:
-            rows.append([("still runs ", "past"), (cut(literal(task), width - 11), "")])
+            rows.append([("still runs ", "moved"), (cut(literal(task), width - 11), "")])
         return rows
 
     def _switch(self, switch: SwitchView | None, width: int) -> Rows:
         if switch is None:
             return []
-        tone = "fold" if switch.why == "compact" else "past"
+        tone = "fold" if switch.why == "compact" else "moved"
         rows: Rows = [[(cut(switch_words(switch, self.marks), width), f"strong {tone}")]]
         change = (
             f"{count(switch.messages_before)} {self.marks.arrow} {plural(switch.messages_after, 'message')} · "
@@ -133,7 +134,7 @@ class Preview(Sheet):
         )
         rows += paragraph(change, width, "", 2)
         if switch.note:
-            rows += paragraph(switch.note, width, "dim", 4)
+            rows += paragraph(switch.note, width, "quiet", 4)
         kept = f"kept in {literal(switch.file)}  {ago(switch.at, self.clock())}"
         return [*rows, [(cut(kept, width), "faint")]] if switch.file else rows
 
@@ -143,7 +144,7 @@ class Preview(Sheet):
         facts += [ago(row.at, self.clock())] if row.at else []
         return [
             [(cut(literal(row.file or row.label), width), "strong")],
-            *paragraph(" · ".join(facts), width, "dim", 2),
+            *paragraph(" · ".join(facts), width, "quiet", 2),
         ]
 
     def _hints(self, keys: Keys, width: int) -> Rows:
@@ -154,6 +155,6 @@ class Preview(Sheet):
             piece = cell_len(key) + 1 + len(word) + 2
             if used + piece - 2 > width:
                 break
-            row += [(key, "key"), (f" {word}  ", "dim")]
+            row += [(key, "moved"), (f" {word}  ", "quiet")]
             used += piece
         return [row]

@@ -24,17 +24,24 @@ def paragraph(text: str, width: int, tones: str, limit: int = 4) -> Rows:
 class Sheet(Widget):
     """See the module."""
 
-    DEFAULT_CSS = stylesheet("tones", "sheet")
-    COMPONENT_CLASSES: ClassVar[set[str]] = TONE_CLASSES
+    DEFAULT_CSS = stylesheet("sheet")
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, say: Callable[[int], Rows] | None = None, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self.tones = Tones(self)
         self._say = say
+        self._said: tuple[int, Rows] | None = None
 
     def rows(self, width: int) -> Rows:
         """What it says at that width."""
         return self._say(width) if self._say else []
+
+    def said(self, width: int) -> Rows:
+        """The rows at that width, kept until they change."""
+        if self._said is None or self._said[0] != width:
+            self._said = (width, self.rows(width))
+        return self._said[1]
 
     def say(self, say: Callable[[int], Rows]) -> None:
         """Say something else from now on."""
@@ -47,12 +54,13 @@ class Sheet(Widget):
 
     def changed(self) -> None:
         """Laid out anew only when it grows or shrinks, else merely painted."""
+        self._said = None
         if self.is_attached:
-            height = min(len(self.rows(self.content_size.width)), self.most())
+            height = min(len(self.said(self.content_size.width)), self.most())
             self.refresh(layout=height != self.content_size.height)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return min(len(self.rows(width)), self.most())
+        return min(len(self.said(width)), self.most())
 
     def notify_style_update(self) -> None:
         self.tones.forget()
@@ -60,7 +68,7 @@ class Sheet(Widget):
 
     def render_line(self, y: int) -> Strip:
         width, height = self.content_size
-        rows = self.rows(width)
+        rows = self.said(width)
         if len(rows) > height:
             rows = [*rows[: max(0, height - 1)], rows[-1]]
         return strip_of(rows[y] if y < len(rows) else (), width, self.tones)

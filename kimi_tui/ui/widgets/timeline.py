@@ -29,7 +29,8 @@ from textual.message import Message
 
 from kimi_tui.protocol.views import TimelineRow
 from kimi_tui.ui.cells import literal
-from kimi_tui.ui.timeline_draw import UNICODE, Folding, Marks, draw
+from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.timeline_draw import Folding, draw
 from kimi_tui.ui.timeline_list import FILTERS, Filter, Key, TimelineList, key_of
 from kimi_tui.ui.tones import Span, spread, stylesheet
 from kimi_tui.ui.widgets.lines import Lines
@@ -188,16 +189,14 @@ class Timeline(Lines):
         return len(self.list) + 1
 
     def spans(self, index: int, width: int) -> list[Span]:
-        lead = self.marks.cursor if index == self.cursor and self.has_focus else " "
+        lead: Span = (self.marks.cursor if index == self.cursor and self.has_focus else " ", "now")
         if index == 0:
-            live = [(f"{self.marks.now} ", "now"), ("now", "strong now"), (f"  {self._live}", "dim")]
-            return [(lead, "now"), *spread(live, [], width - 2)]
+            live = [(f"{self.marks.now} ", "now"), ("now", "strong now"), (f"  {self._live}", "quiet")]
+            return [lead, *spread(live, [], width - 2)]
         row = self.list.at(index - 1)
-        marked: list[Span] = []
-        if self._marked == key_of(row):
-            marked = [(" d ", "find"), (" ", "")]
-        inner = width - 2 - (4 if marked else 0)
-        return [(lead, "now"), *marked, *draw(row, self._folding(index - 1), inner, self.marks, self.clock())]
+        if self._marked is not None and self._marked == key_of(row):
+            lead = ("d", "found")
+        return [lead, *draw(row, self._folding(index - 1), width - 2, self.marks, self.clock())]
 
     def _folding(self, height: int) -> Folding:
         position = self.list.position(height)

@@ -9,7 +9,7 @@ from textual.containers import Vertical
 
 from kimi_tui.protocol.views import RevertPreview
 from kimi_tui.ui.cells import count, cut_start, literal, plural
-from kimi_tui.ui.timeline_draw import UNICODE, Marks
+from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.tones import Rows, Span, spread, stylesheet
 from kimi_tui.ui.widgets.preview import Preview
 from kimi_tui.ui.widgets.sheet import Sheet
@@ -26,20 +26,20 @@ class Headline(Sheet):
     def rows(self, width: int) -> Rows:
         state = self.sifted
         if state is None:
-            return [[("TIMELINE", "strong dim")]]
+            return [[("TIMELINE", "strong quiet")]]
         if state.searching or state.query:
             room = width - 2 - (4 if not state.searching else 0)
             query = cut_start(literal(state.query), room)
-            caret = ("▏", "now") if state.searching else (" esc", "dim")
-            return [[("/", "key"), (query, ""), caret]]
+            caret = ("▏", "now") if state.searching else (" esc", "quiet")
+            return [[("/", "moved"), (query, ""), caret]]
         facts = count(state.checkpoints)
         if state.files > 1:
             facts += " · " + plural(state.files, "file")
-        title: list[Span] = [("TIMELINE", "strong dim")]
+        title: list[Span] = [("TIMELINE", "strong quiet")]
         word = FILTER_WORDS[state.filter]
         if word:
-            title += [(" ", ""), (f" {word} ", "find")]
-        return [spread(title, [(facts, "dim")] if cell_len(facts) + 10 < width else [], width)]
+            title += [(" ", ""), (f" {word} ", "found")]
+        return [spread(title, [(facts, "quiet")] if cell_len(facts) + 10 < width else [], width)]
 
 
 class TimelinePane(Vertical):
