@@ -53,7 +53,7 @@ def _as_user(message: Message) -> Message:
 
 
 def _says_something(message: Message) -> bool:
-    if message.role == "tool" or message.tool_calls:
+    if message.role == "tool" or (message.role == "assistant" and message.tool_calls):
         return True
     return any(_is_content(part) for part in message.content)
 
