@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from kimi_tui.agent.marks import is_prompt, system_note
+from kimi_tui.agent.marks import system_note
 from kimi_tui.protocol.messages import Message
 from kimi_tui.resources import prompt
 
@@ -80,13 +80,12 @@ class BackToTheFuture(Exception):
         self.checkpoint_id, self.messages, self.note = checkpoint_id, list(messages), note
 
 
-def delivery(dmail: DMail, erased: Sequence[Message], requests: Sequence[Message]) -> BackToTheFuture:
+def delivery(dmail: DMail, erased: Sequence[Message], lost: Sequence[Message]) -> BackToTheFuture:
     """The jump for a letter.
 
-    `erased` is what the jump forgets; `requests` are the user's messages of this turn, repeated word for word where
-    they are among the erased: a model must not lose what it is working on.
+    `erased` is what the jump forgets; `lost` are those of it that the user said in this turn. They are repeated word
+    for word: a model must not lose what it is working on.
     """
-    lost = [message for message in requests if any(message is gone for gone in erased)]
     return BackToTheFuture(dmail.checkpoint_id, [*lost, letter(dmail.message, shown(erased))], dmail.message.strip())
 
 
@@ -105,7 +104,3 @@ def shown(erased: Sequence[Message]) -> str:
     text = "\n".join(part for part in texts if part)
     return text if len(text) <= _SHOWN else "…" + text[-_SHOWN:]
 
-
-def requests_of(messages: Sequence[Message]) -> list[Message]:
-    """What the user said among these."""
-    return [message for message in messages if is_prompt(message)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from kimi_tui.protocol.messages import Message, TextPart
 from kimi_tui.resources import prompt
@@ -69,6 +69,12 @@ def unwrapped(message: Message) -> str:
     for name in ("summary", "dmail", "shell_note"):
         text = text.strip().removeprefix(prompt(name))
     return text.strip()
+
+
+def meta(message: Message) -> dict[str, Any]:
+    """What the program noted about a message for itself (the extra key `kt`); empty for others' messages."""
+    noted = (message.model_extra or {}).get("kt")
+    return noted if isinstance(noted, dict) else {}
 
 
 def is_prompt(message: Message) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any
 
 from kimi_tui.llm.model import CallPiece, Finish, Piece, TextPiece, ThinkPiece, Usage
-from kimi_tui.protocol.events import Event, TextDelta, ThinkingDelta
-from kimi_tui.protocol.messages import ContentPart, FunctionBody, Message, TextPart, ThinkPart, ToolCall
+from kimi_tui.llm.retry import Restart
+from kimi_tui.protocol.events import Event, StreamReset, TextDelta, ThinkingDelta
+from kimi_tui.protocol.messages import FunctionBody, Message, TextPart, ThinkPart, ToolCall
 
 Emit = Callable[[Event], None]
 
@@ -37,19 +38,27 @@ class Draft:
             case Finish(reason):
                 self.finish = reason
 
-    def message(self, *, with_calls: bool = True) -> Message | None:
-        """The answer so far; None while there is nothing worth keeping."""
-        calls = [self.calls[index] for index in sorted(self.calls)] if with_calls else []
-        said = [part for part in self.parts if _weighs(part)]
-        if not calls and not any(isinstance(part, TextPart) for part in said) and not with_calls:
-            return None
-        if not calls and not said:
-            return None
-        return Message(role="assistant", content=cast("list[ContentPart]", said), tool_calls=calls or None)
+    def message(self, **extra: Any) -> Message:
+        """The whole answer."""
+        calls = [self.calls[index] for index in sorted(self.calls)]
+        return Message(role="assistant", content=self._said(), tool_calls=calls or None, **extra)
+
+    def partial(self, **extra: Any) -> Message | None:
+        """What the user has read of a broken answer, without its calls; None when that is nothing."""
+        return Message(role="assistant", content=self._said(), **extra) if self.text.strip() else None
+
+    def clear(self) -> None:
+        """Forget it: the answer starts again."""
+        self.parts.clear()
+        self.calls.clear()
+        self.usage, self.finish = None, ""
 
     @property
     def text(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    def _said(self) -> list[TextPart | ThinkPart]:
+        return [part for part in self.parts if _weighs(part)]
 
     def _text(self, text: str) -> None:
         last = self.parts[-1] if self.parts else None
@@ -80,23 +89,16 @@ def _weighs(part: TextPart | ThinkPart) -> bool:
     return bool(part.text.strip()) if isinstance(part, TextPart) else bool(part.think or part.encrypted)
 
 
-async def fold(
-    pieces: AsyncIterator[Piece], draft: Draft, emit: Emit, on_call: Callable[[ToolCall], None] = lambda call: None
-) -> None:
+async def fold(pieces: AsyncGenerator[Piece | Restart, None], draft: Draft, emit: Emit) -> None:
     """Read a stream to its end into `draft`. Cancelling closes the stream and leaves in `draft` what had come."""
-    async with aclosing(cast("_Closing", pieces)) as stream:
+    async with aclosing(pieces) as stream:
         async for piece in stream:
-            known = len(draft.calls)
+            if isinstance(piece, Restart):
+                draft.clear()
+                emit(StreamReset())
+                continue
             draft.add(piece)
             if isinstance(piece, TextPiece):
                 emit(TextDelta(piece.text))
             elif isinstance(piece, ThinkPiece) and piece.text:
                 emit(ThinkingDelta(piece.text))
-            elif len(draft.calls) > known and isinstance(piece, CallPiece):
-                on_call(draft.calls[piece.index])
-
-
-class _Closing(AsyncIterator[Piece]):
-    """What every stream of ours is: an asynchronous generator, seen as an iterator that can be closed."""
-
-    async def aclose(self) -> None: ...
