@@ -108,8 +108,3 @@ def summary_message(parts: Sequence[ContentPart]) -> Message:
     """The model's answer as the first message of the new history; its thinking is dropped."""
     spoken = [part for part in parts if not isinstance(part, ThinkPart)]
     return Message(role="user", content=[system_note(prompt("summary")), *spoken])
-
-
-def request_message(latest: Message) -> Message:
-    """The user's newest request, where it would otherwise live on in the summary's words only."""
-    return Message(role="user", content=[TextPart(text=prompt("summary_request") + "\n"), *latest.content])

@@ -6,9 +6,10 @@ Everything in `agent/` that does something takes a desk. Opening another session
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits, tokens_view
@@ -16,16 +17,16 @@ from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Context
+from kimi_tui.context import Context, estimate_text_tokens
 from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
-from kimi_tui.llm.model import ChatModel, Request
+from kimi_tui.llm.model import ChatModel, Request, Usage
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.protocol.events import Event
 from kimi_tui.protocol.messages import Message
-from kimi_tui.protocol.views import ApprovalView, Tokens
+from kimi_tui.protocol.views import Modes, Tokens
 from kimi_tui.session import Session, SessionState
-from kimi_tui.tools.base import Decision
+from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
 
 
@@ -49,8 +50,7 @@ class Desk:
     summariser: ChatModel | None = None
     """Who writes summaries; None: the model of the chat."""
     toolset: Toolset
-    approve: Callable[[ApprovalView], Awaitable[Decision]]
-    """Decides whether a call may go on, asking the user where no rule does."""
+    approvals: Approvals
     hooks: Hooks
     injections: Injections
     telemetry: Telemetry
@@ -62,9 +62,14 @@ class Desk:
     dirs: Sequence[Path] = ()
     """Further folders that the tools may use."""
     headless: bool = False
+    """Nobody is there to be asked, whatever the modes say."""
+    tool_state: dict[str, Any] = field(default_factory=dict)
+    """Shared between the calls of the tools, for as long as the session is open."""
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    folded_to: int | None = None
+    """Tokens that the last automatic compaction left."""
     plan_activated: bool = False
     """The user has just switched plan mode on: the next step reminds of it."""
 
@@ -97,17 +102,48 @@ class Desk:
         tools = self.toolset.specs() if self.model.view.tools else ()
         return Request(self.context.system_prompt or "", self.context.history if history is None else history, tools)
 
+    @property
+    def total(self) -> int:
+        """Tokens that the next call is expected to send."""
+        counted = self.context.token_count_with_pending
+        return counted if self.context.token_count else counted + self.overhead()
+
+    def overhead(self) -> int:
+        """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
+        tools = self.toolset.specs() if self.model.view.tools else ()
+        texts = [self.context.system_prompt or "", *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
+        return estimate_text_tokens([Message(role="user", content="\n".join(texts))])
+
     def tokens(self) -> Tokens:
         """The gauge as it stands."""
         context = self.context
         return tokens_view(
             context.token_count,
-            context.token_count_with_pending,
+            self.total,
             self.window,
             self.loop.limits,
-            exact_at=context.exact_at,
+            exact_at=None if self._estimated() else context.exact_at,
             cost=self.cost,
         )
+
+    def _estimated(self) -> bool:
+        """The recorded count is the one that a compaction left, not yet a provider's."""
+        birth, at = self.context.timeline.live.birth, self.context.exact_at
+        return at is not None and birth is not None and birth.why == "compact" and abs(at - birth.at) < 1
+
+    def spent(self, usage: Usage) -> None:
+        """Add a call's price, where it is known."""
+        if usage.cost is not None:
+            self.cost = (self.cost or 0.0) + usage.cost
+
+    @property
+    def modes(self) -> Modes:
+        return self.state.modes
+
+    def apply_modes(self) -> None:
+        """Let the approvals know whom they may ask."""
+        self.approvals.yolo = self.state.yolo
+        self.approvals.attended = not (self.state.afk or self.headless)
 
     def save_state(self) -> None:
         """Write `state.json`. Raises OSError or Fault."""

@@ -103,4 +103,3 @@ def shown(erased: Sequence[Message]) -> str:
     texts = [message.text().strip() for message in erased if message.role == "assistant"]
     text = "\n".join(part for part in texts if part)
     return text if len(text) <= _SHOWN else "…" + text[-_SHOWN:]
-

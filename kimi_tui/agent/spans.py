@@ -1,7 +1,7 @@
 """Cuts the history into steps: one span, one row of the timeline, one thing to go back to.
 
-A checkpoint stands before every step, and one more before the user's message of a turn, so that a turn can be taken back
-with its prompt. These two make one span: whoever goes back to a turn's first step means the whole turn.
+A checkpoint stands before every step, and one more before the user's message of a turn, so that a turn can be taken
+back with its prompt. These two make one span: whoever goes back to a turn's first step means the whole turn.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ class Telemetry:
             entry = _parsed(line)
             totals = found.setdefault(str(entry.pop("event", "?")), Counter())
             totals["times"] += 1
-            totals.update({key: value for key, value in entry.items() if isinstance(value, int | float) and key != "at"})
+            totals.update(
+                {key: value for key, value in entry.items() if isinstance(value, int | float) and key != "at"}
+            )
         return {event: dict(totals) for event, totals in found.items()}
 
     def _lines(self) -> list[str]:
