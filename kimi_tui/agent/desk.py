@@ -49,6 +49,8 @@ class Desk:
     model: ChatModel
     summariser: ChatModel | None = None
     """Who writes summaries; None: the model of the chat."""
+    first_prompt: str = ""
+    """The system prompt that a session without one gets with its first turn."""
     toolset: Toolset
     approvals: Approvals
     hooks: Hooks
@@ -61,6 +63,10 @@ class Desk:
     loop: Loop = field(default_factory=Loop)
     dirs: Sequence[Path] = ()
     """Further folders that the tools may use."""
+    notices: Sequence[str] = ()
+    """What was noticed while opening, beside what the context itself reports."""
+    title: str = ""
+    """What the session is called now: by the user, or after its first prompt."""
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
     tool_state: dict[str, Any] = field(default_factory=dict)
@@ -77,6 +83,11 @@ class Desk:
     def window(self) -> int:
         """The model's context window in tokens; 0 when unknown."""
         return self.model.view.window
+
+    @property
+    def system_prompt(self) -> str:
+        """The session's own, or the one that it is about to get."""
+        return self.context.system_prompt if self.context.system_prompt is not None else self.first_prompt
 
     @property
     def shows_checkpoints(self) -> bool:
@@ -100,7 +111,7 @@ class Desk:
     def request(self, history: Sequence[Message] | None = None) -> Request:
         """The next call to the model."""
         tools = self.toolset.specs() if self.model.view.tools else ()
-        return Request(self.context.system_prompt or "", self.context.history if history is None else history, tools)
+        return Request(self.system_prompt, self.context.history if history is None else history, tools)
 
     @property
     def total(self) -> int:
@@ -111,7 +122,7 @@ class Desk:
     def overhead(self) -> int:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
         tools = self.toolset.specs() if self.model.view.tools else ()
-        texts = [self.context.system_prompt or "", *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
+        texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
         return estimate_text_tokens([Message(role="user", content="\n".join(texts))])
 
     def tokens(self) -> Tokens:

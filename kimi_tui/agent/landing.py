@@ -25,3 +25,10 @@ async def land(work: Coroutine[Any, Any, T]) -> T:
     if put_off and (current := asyncio.current_task()):
         current.cancel()
     return task.result()
+
+
+async def settled(task: asyncio.Task[Any]) -> None:
+    """Wait until a task has ended, however it ends."""
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.exception()

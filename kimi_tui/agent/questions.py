@@ -29,7 +29,7 @@ class Questions:
     async def approval(self, view: ApprovalView) -> AnswerApproval:
         """Ask for an approval and wait for the answer."""
         view = replace(view, request_id=view.request_id or f"approval-{next(self._numbers)}")
-        answer = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[AnswerApproval] = asyncio.get_running_loop().create_future()
         self.approvals[view.request_id] = answer
         self.emit(ApprovalRequested(view))
         try:

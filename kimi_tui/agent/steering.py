@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kimi_tui.protocol.events import Event, PromptReturned, QueueChanged
-from kimi_tui.protocol.messages import ImageURLPart, MediaURL, Message, TextPart
+from kimi_tui.protocol.messages import ImageURLPart, Message, TextPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Prompt:
 
     def message(self, at: float) -> Message:
         """As it is stored."""
-        images = [ImageURLPart(image_url=MediaURL(url=url)) for url in self.images]
+        images = [ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in self.images]
         return Message(role="user", content=[TextPart(text=self.text), *images], kt={"at": round(at, 3)})
 
 
@@ -30,6 +30,10 @@ class Steering:
     emit: Callable[[Event], None]
     steers: list[Prompt] = field(default_factory=list)
     prompts: list[Prompt] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.steers or self.prompts)
 
     def steer(self, prompt: Prompt) -> None:
         self.steers.append(prompt)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from itertools import count
 
 from kimi_tui.agent.compact import compact_after_overflow
 from kimi_tui.agent.desk import Desk
@@ -27,30 +26,38 @@ class Turn:
     """Where in the history stands what the user said in this turn: the prompt, then the steers."""
     steps: int = 0
     begun: float = field(default_factory=time.monotonic)
+    opened: bool = False
+    """The prompt is on disk."""
 
     async def run(self, prompt: Prompt) -> TurnEnded:
         """Say it, and take steps until one of them is the last."""
-        await self._open(prompt)
-        for self.steps in count(1):
-            if self.steps > self.desk.loop.max_steps:
-                return self.ended("max_steps", f"stopped after {self.desk.loop.max_steps} steps")
+        await self.open(prompt)
+        return await self.go_on()
+
+    async def go_on(self) -> TurnEnded:
+        """Take steps until one of them is the last."""
+        while self.steps < self.desk.loop.max_steps:
+            self.steps += 1
             outcome = await self._step()
             if await self._take_steers() or outcome is None:
                 continue
             return self.ended(outcome.reason, outcome.message)
-        raise AssertionError("a turn always ends")
+        return self.ended("max_steps", f"stopped after {self.steps} steps")
 
     def ended(self, reason: TurnEnd, message: str = "", hint: str = "") -> TurnEnded:
         """The turn's last event."""
         return TurnEnded(reason, message, hint, self.steps, time.monotonic() - self.begun)
 
-    async def _open(self, prompt: Prompt) -> None:
+    async def open(self, prompt: Prompt) -> None:
         """A checkpoint, so that the turn can be taken back, then the prompt: on disk before anything else happens."""
         desk = self.desk
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
+        if desk.context.system_prompt is None:
+            await land(desk.context.write_system_prompt(desk.first_prompt))
         await land(desk.context.checkpoint(desk.shows_checkpoints))
         index = await self._say(prompt, turn=True)
+        self.opened = True
         await land(desk.context.sync())
         desk.emit(TurnStarted(desk.transcript.entries[index], index))
 
@@ -73,9 +80,13 @@ class Turn:
         """Put what the user sent meanwhile into the context. True when there was anything: another step is due."""
         steers = self.desk.steering.take_steers()
         for steer in steers:
-            index = await self._say(steer)
-            self.desk.emit(SteerTaken(index, self.desk.transcript.entries[index]))
+            await self.steer(steer)
         return bool(steers)
+
+    async def steer(self, steer: Prompt) -> None:
+        """Say something more in the running turn."""
+        index = await self._say(steer)
+        self.desk.emit(SteerTaken(index, self.desk.transcript.entries[index]))
 
     async def _say(self, prompt: Prompt, *, turn: bool = False) -> int:
         desk = self.desk
