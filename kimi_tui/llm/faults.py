@@ -45,11 +45,9 @@ _IN_WORDS: dict[FaultKind, str] = {
 }
 
 
-def from_response(
-    status: int, headers: Mapping[str, str], body: str, *, host: str, key_hint: str, known: tuple[str, ...] = ()
-) -> ModelFault:
-    """A fault from an HTTP answer. `key_hint` says how to set the key, `known` are secrets to mask."""
-    said = readable(body, known)
+def from_response(status: int, headers: Mapping[str, str], body: str, *, host: str, key_hint: str) -> ModelFault:
+    """A fault from an HTTP answer. `key_hint` says how to set the key."""
+    said = readable(body)
     kind = kind_of(status, said)
     line = f"{_IN_WORDS.get(kind, 'The provider refused the request')} (HTTP {status})"
     wait = retry_after(headers) if kind in ("rate_limit", "server") else None
@@ -112,7 +110,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def readable(body: str, known: tuple[str, ...] = ()) -> str:
+def readable(body: str) -> str:
     """The provider's own words out of an error body, as one masked line; nothing of an HTML page but its title."""
     text = body.strip()
     if re.match(r"<(!doctype|html|head|\?xml)", text, re.IGNORECASE):
@@ -121,7 +119,7 @@ def readable(body: str, known: tuple[str, ...] = ()) -> str:
     else:
         with suppress(ValueError):
             text = _message(json.loads(text)) or text
-    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", mask(text, known)).split())
+    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", mask(text)).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import TextIO
 
 MASK = "•••"
 
@@ -26,20 +28,44 @@ _NAMED = re.compile(
 )
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}")
 _IN_URL = re.compile(r"://[^/\s:@]+:[^/\s@]+@")
+_SHORTEST = 8
+"""Characters. Anything shorter would mask plain words."""
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 
-def mask(text: str, known: Iterable[str] = ()) -> str:
-    """The text with everything that looks like a secret, and the `known` ones, replaced by a mask."""
-    for secret in sorted(known, key=len, reverse=True):
-        if len(secret) >= 6:
-            text = text.replace(secret, MASK)
+_remembered: set[str] = set()
+
+
+def remember(secret: str | None) -> None:
+    """From now on this text is masked in this process, whatever it looks like."""
+    if secret and len(secret) >= _SHORTEST:
+        _remembered.add(secret)
+
+
+def mask(text: str) -> str:
+    """The text with a mask for everything that looks like a secret, was remembered as one, or stands in a variable
+    of the environment whose name says so."""
+    for secret in sorted(_remembered.union(_of_environment()), key=len, reverse=True):
+        text = text.replace(secret, MASK)
     text = _SHAPES.sub(MASK, text)
     text = _NAMED.sub(rf"\1\2{MASK}", text)
     text = _BEARER.sub(rf"\1 {MASK}", text)
     return _IN_URL.sub(f"://{MASK}@", text)
 
 
-def secrets_of_environment() -> tuple[str, ...]:
-    """Values of variables whose names say that they are secret."""
-    return tuple(value for name, value in os.environ.items() if _SECRET_NAME.search(name) and len(value) >= 8)
+def _of_environment() -> Iterator[str]:
+    return (value for name, value in os.environ.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST)
+
+
+class MaskedStream(io.TextIOBase):
+    """A text stream in front of another one, for whatever libraries print."""
+
+    def __init__(self, behind: TextIO) -> None:
+        self._behind = behind
+
+    def write(self, text: str) -> int:
+        self._behind.write(mask(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._behind.flush()

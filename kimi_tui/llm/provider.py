@@ -35,6 +35,8 @@ class Dialect:
     tools: bool = True
     reasoning: bool = False
     """Wants its `reasoning_content` back with the assistant's messages."""
+    reasoning_settled: bool = False
+    """The provider itself has said so."""
     signatures: bool = False
     """Wants signed `thinking_blocks` back (Anthropic)."""
     ids: IdStyle = "kept"
