@@ -48,7 +48,10 @@ async def opened(desk: Desk) -> tuple[Event, Event]:
         modes=desk.modes,
         branch=branch,
         read_only=read_only(desk),
-        notices=(*desk.notices, *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems)),
+        notices=(
+            *desk.notices,
+            *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
+        ),
         commands=COMMANDS,
         history=prompts,
         draft=desk.state.draft,
