@@ -119,11 +119,14 @@ class Log:
             self._disk.sync_folder(self.paths.folder)
             self._name_unsynced = False
 
-    def switch(self, pieces: Sequence[Piece], *, keep_old: bool, announce: Callable[[str], None]) -> str | None:
+    def switch(
+        self, pieces: Sequence[Piece], *, keep_old: bool, announce: Callable[[str], None], above: int = 0
+    ) -> str | None:
         """Puts a file made of the pieces in the live one's place; returns the rotation's name, None if there is none.
 
-        `announce` is told the rotation's name right before the old file gets it. Raises `OSError`; then the live
-        file is as it was. The rename is the moment of truth: after it nothing raises.
+        The rotation's number is higher than `above` and than all that are there; `announce` is told its name right
+        before the old file gets it. Raises `OSError`; then the live file is as it was. The rename is the moment of
+        truth: after it nothing raises.
         """
         new = self.paths.new(os.getpid())
         rotation: Path | None = None
@@ -131,7 +134,7 @@ class Log:
             size, fd = self._build(new, pieces)
             try:
                 if keep_old:
-                    rotation = self._rotate(announce)
+                    rotation = self._rotate(announce, above)
                 self._disk.replace(new, self.paths.live)
             except BaseException:
                 os.close(fd)
@@ -188,8 +191,8 @@ class Log:
         except FileNotFoundError:
             return NEW_FILE_MODE
 
-    def _rotate(self, announce: Callable[[str], None]) -> Path:
-        number = max(self.paths.numbers(), default=0) + 1
+    def _rotate(self, announce: Callable[[str], None], above: int) -> Path:
+        number = max([above, *self.paths.numbers()]) + 1
         while True:
             rotation = self.paths.rotation(number)
             announce(rotation.name)

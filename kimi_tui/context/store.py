@@ -13,15 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_tui.context import lines
+from kimi_tui.context.adoption import build_timeline
 from kimi_tui.context.disk import Disk, read_at
+from kimi_tui.context.journal import Entry, Journal, Label, Pin
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder, SessionLock, SessionLocked
 from kimi_tui.context.log import Durability, Log, Span
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
 from kimi_tui.context.reading import fold, read_file
-from kimi_tui.context.recovery import clean_up
-from kimi_tui.context.timeline import Journal, Timeline
+from kimi_tui.context.recovery import bring_back, clean_up
+from kimi_tui.context.timeline import Timeline
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -56,8 +58,11 @@ class Store:
         self._keeps_lock = not self._read_only and self._take_lock(problems)
         if self._keeps_lock:
             clean_up(self.paths, self.disk)
+        timeline = build_timeline(self.paths, self.journal.read())
+        if self._keeps_lock and (found := bring_back(self.log, self.disk, timeline)):
+            problems.append(found)
+            timeline = build_timeline(self.paths, self.journal.read())
         projection, size = self._load(problems, mend=self._keeps_lock)
-        timeline = self._read_timeline()
 
         def publish() -> None:
             self.projection, self.log.size, self.timeline = projection, size, timeline
@@ -88,12 +93,6 @@ class Store:
             self.log.append(b"\n", sync=True)
             projection.seal()
         return projection, projection.size
-
-    def _read_timeline(self) -> Timeline:
-        timeline = Timeline(self.paths.live.name)
-        for switch in self.journal.read():
-            timeline = timeline.after(switch)
-        return timeline
 
     # --- writing ---
 
@@ -170,7 +169,7 @@ class Store:
         problems: list[Problem] = []
         self.projection, self.log.size = self._load(problems, mend=True)
         self.problems += problems + self.projection.problems
-        self.timeline = self._read_timeline()
+        self.timeline = build_timeline(self.paths, self.journal.read())
         self.loaded = True
 
     def _tell(self, what: str, kind: str) -> None:
@@ -192,6 +191,24 @@ class Store:
             self.log.append(lines.joined(group))
         return lambda: self.fold_in(group)
 
+    def name_checkpoint(self, timeline: str, checkpoint: int, name: str) -> Publish:
+        with self.writing():
+            self.journal.write(Entry(label=Label(timeline, checkpoint, name)))
+
+        def publish() -> None:
+            self.timeline = self.timeline.named(timeline, checkpoint, name)
+
+        return publish
+
+    def pin(self, file: str, on: bool) -> Publish:
+        with self.writing():
+            self.journal.write(Entry(pin=Pin(file, on)))
+
+        def publish() -> None:
+            self.timeline = self.timeline.with_pin(file, on)
+
+        return publish
+
     def fold_in(self, group: Sequence[Line]) -> None:
         for line in group:
             self.projection.apply(line.record, len(line.data), line.message)
@@ -199,10 +216,20 @@ class Store:
     def now(self) -> float | None:
         return None if self._clock is None else round(self._clock(), 3)
 
-    def close(self) -> None:
+    def sync(self) -> Publish:
+        """What was appended survives a power cut. Raises `OSError`."""
+        self.log.sync()
+        return _nothing
+
+    def close(self) -> Publish:
         self.log.close()
         self._lock.release()
         self._keeps_lock = False
+        return _nothing
+
+
+def _nothing() -> None:
+    """Nothing in memory changes."""
 
 
 def _nobody(rotation: str) -> None:
