@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kimi_tui"
 
-BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults"}
+BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults", "literal"}
 PROTOCOL = BASE | {"protocol"}
 CONTEXT = PROTOCOL | {"context"}
 ENGINE = CONTEXT | {"session", "llm"}
@@ -28,6 +28,7 @@ MAY_USE: dict[str, set[str]] = {
     "unknown_keys": {"config_file", "config_layers"},
     "places": {"faults"},
     "faults": set(),
+    "literal": set(),
     "protocol": set(),
     "context": PROTOCOL,
     "session": CONTEXT,

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from kimi_tui.cli.literal import literal
+from kimi_tui.literal import literal
 from kimi_tui.protocol.events import (
     Event,
     Failed,

@@ -11,9 +11,9 @@ from typing import Any
 import click
 from pydantic import BaseModel, SecretStr
 
-from kimi_tui.cli.literal import literal
 from kimi_tui.config_file import Keys
 from kimi_tui.config_layers import dotted
+from kimi_tui.literal import literal
 from kimi_tui.options import LaunchOptions
 from kimi_tui.places import config_file, data_folder, logs_folder, project_config_file
 from kimi_tui.settings import Settings, load_settings

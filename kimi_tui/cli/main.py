@@ -10,12 +10,14 @@ from io import TextIOWrapper
 
 import click
 
-from kimi_tui.cli.literal import one_line
 from kimi_tui.cli.secrets import masked
 from kimi_tui.faults import Fault
+from kimi_tui.literal import one_line
 
 SUBCOMMANDS = {
     "sessions": "list the sessions, this folder's first",
+    "timeline": "show the timelines of a session as a tree: checkpoints, rotations, why, when",
+    "export": "write out a conversation: Markdown, a page, JSON",
     "config": "show the effective configuration, and where each value comes from",
 }
 """Word → what it does. Each is the `command` of the module of that name."""

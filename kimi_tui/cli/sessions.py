@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from kimi_tui.cli.literal import one_line, padded, shortened
+from kimi_tui.literal import one_line, padded, shortened
 from kimi_tui.protocol.views import SessionView
 from kimi_tui.session import list_sessions
 

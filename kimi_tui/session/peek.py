@@ -48,9 +48,14 @@ def first_prompt(context_file: Path) -> str:
     """The first thing the user said, on one line; empty when it was nothing in words."""
     for message in _messages(context_file):
         text = _text_of(message)
-        if message.get("role") == "user" and text.strip() and not _REMINDER.match(text):
+        if message.get("role") == "user" and text.strip() and not is_reminder(text):
             return " ".join(text.split())
     return ""
+
+
+def is_reminder(text: str) -> bool:
+    """Whether a user message is not the user's but the program's: a visible checkpoint, a reminder."""
+    return _REMINDER.match(text) is not None
 
 
 def count_messages(context_file: Path) -> int | None:
