@@ -22,6 +22,8 @@ from kimi_tui.protocol.events import Closed, Event, Failed, Noticed, PromptRetur
 
 log = logging.getLogger(__name__)
 
+TURN = "turn"
+
 
 class Agent:
     """Implements `AgentPort`. Built by `bootstrap.connect`."""
@@ -43,6 +45,9 @@ class Agent:
             await self.show()
             while not isinstance(command := await self._inbox.get(), Close):
                 self._dispatch(command)
+                await asyncio.sleep(
+                    0
+                )  # what was started gets to its first line, where it can be cancelled in good order
         except Exception as fault:
             log.exception("the agent broke")
             self.emit(Failed(f"{type(fault).__name__}: {fault}"))
@@ -66,6 +71,11 @@ class Agent:
         """Something runs that changes the context."""
         return self._activity is not None
 
+    @property
+    def in_turn(self) -> bool:
+        """The activity is a turn, which takes steers."""
+        return self._activity is not None and self._activity.get_name() == TURN
+
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Make this the one activity. There must be none."""
         assert self._activity is None, f"{name} while something else runs"
@@ -88,7 +98,8 @@ class Agent:
             return
         prompt = self.desk.steering.next_prompt()
         if prompt is not None:
-            self.start(run_turn(self, prompt), "turn")
+            self.readiness.stop_warming()
+            self.start(run_turn(self, prompt), TURN)
 
     def send(self, prompt: Prompt) -> None:
         """A turn with this prompt: now, or when its time has come."""

@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.export import export
 from kimi_tui.agent.measure import shares
 from kimi_tui.agent.moves import rows_again
 from kimi_tui.agent.transcript import Transcript
@@ -31,6 +30,8 @@ from kimi_tui.protocol.events import (
 )
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import Entry, RotationView
+from kimi_tui.session.export import conversation_of, render
+from kimi_tui.session.state import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ NOW = "now"
 """The live timeline, where a side of a comparison is named."""
 
 
-async def list_them(agent: Agent, command: ListRotations) -> None:
+async def list_rotated(agent: Agent, command: ListRotations) -> None:
     rotations = await list_rotations(agent.desk.context.file_backend)
     agent.emit(RotationsListed(tuple(_view(rotation) for rotation in rotations)))
 
@@ -57,7 +58,7 @@ async def change_rotation(agent: Agent, command: ChangeRotation) -> None:
     """Pin or unpin; compressing and deleting are retention's."""
     if command.change in ("pin", "unpin"):
         await agent.desk.context.pin(command.file, command.change == "pin")
-        await list_them(agent, ListRotations())
+        await list_rotated(agent, ListRotations())
     else:
         agent.emit(Noticed(f"{command.file} cannot be changed in that way here", "warning"))
 
@@ -92,11 +93,23 @@ def load_entries(agent: Agent, command: LoadEntries) -> None:
 
 
 async def export_timeline(agent: Agent, command: ExportTimeline) -> None:
-    """Write a readable copy beside the work, and say where."""
+    """Write a readable copy into the work folder, or where the user says, and tell where it is."""
     desk = agent.desk
     projection = await _projection(desk, command.file or NOW)
-    entries = await asyncio.to_thread(_entries, desk, projection)
-    target = await asyncio.to_thread(export, desk, entries, command)
+    name = f"{desk.session.id}-{(command.file or NOW).removesuffix('.jsonl')}.{command.format}"
+    target = desk.session.work_dir / Path(command.target or name).expanduser()
+
+    def write() -> None:
+        conversation = conversation_of(
+            projection.history,
+            title=desk.title,
+            source=str(desk.context.file_backend.parent / (command.file or desk.context.file_backend.name)),
+            work_dir=str(desk.session.work_dir),
+            tokens=projection.tokens,
+        )
+        write_atomically(target, render(conversation, command.format))
+
+    await asyncio.to_thread(write)
     agent.emit(Noticed(f"written to {target}"))
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits, tokens_view
+from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
@@ -45,6 +47,7 @@ class Desk:
     emit: Callable[[Event], None]
     session: Session
     state: SessionState
+    state_file: StateFile
     context: Context
     model: ChatModel
     summariser: ChatModel | None = None
@@ -139,8 +142,8 @@ class Desk:
 
     def _estimated(self) -> bool:
         """The recorded count is the one that a compaction left, not yet a provider's."""
-        birth, at = self.context.timeline.live.birth, self.context.exact_at
-        return at is not None and birth is not None and birth.why == "compact" and abs(at - birth.at) < 1
+        birth = self.context.timeline.live.birth
+        return birth is not None and birth.why == "compact" and self.context.pending_since == birth.messages[1]
 
     def spent(self, usage: Usage) -> None:
         """Add a call's price, where it is known."""
@@ -156,6 +159,13 @@ class Desk:
         self.approvals.yolo = self.state.yolo
         self.approvals.attended = not (self.state.afk or self.headless)
 
-    def save_state(self) -> None:
-        """Write `state.json`. Raises OSError or Fault."""
-        self.session.save_state(self.state)
+    async def begin(self) -> None:
+        """Before the first record of a session: its folder, and the system prompt as line 1."""
+        if self.context.system_prompt is None:
+            await self.context.write_system_prompt(self.first_prompt)
+
+    def keep_state(self) -> None:
+        """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
+        self.state.approvals = tuple(written(rule) for rule in self.approvals.session)
+        if self.context.holder is None:
+            self.state_file.save()

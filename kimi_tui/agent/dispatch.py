@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
 
 When = Literal["now", "beside", "idle", "alone"]
-"""`now`: in the inbox itself, must not wait. `beside`: as a task beside whatever runs. `idle`: as the one activity, refused
-while another runs. `alone`: the same, and also needs the session to be ours to write."""
+"""`now`: in the inbox itself, must not wait. `beside`: as a task beside whatever runs. `idle`: as the one activity,
+refused while another runs. `alone`: the same, and also needs the session to be ours to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,12 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.RestoreRotation: Handler("alone", time_travel.restore_rotation),
     say.ClearContext: Handler("alone", time_travel.clear_context),
     say.Compact: Handler("alone", time_travel.compact),
-    say.ListRotations: Handler("beside", browsing.list_rotations),
+    say.ListRotations: Handler("beside", browsing.list_rotated),
     say.ReadRotation: Handler("beside", browsing.read_rotation),
     say.CompareTimelines: Handler("beside", browsing.compare_timelines),
     say.ExportTimeline: Handler("beside", browsing.export_timeline),
+    say.ChangeRotation: Handler("beside", browsing.change_rotation),
+    say.NameCheckpoint: Handler("beside", browsing.name_checkpoint),
     say.MeasureContext: Handler("beside", browsing.measure_context),
     say.LoadEntries: Handler("now", browsing.load_entries),
     say.NewSession: Handler("idle", sessions.new),

@@ -58,6 +58,11 @@ def reset(desk: Desk, switch: SwitchView | None = None, prompt: str | None = Non
     )
 
 
+def rows_again(desk: Desk) -> TranscriptReset:
+    """The same chat with its timeline drawn anew."""
+    return reset(desk)
+
+
 def undo_words(desk: Desk) -> str:
     """What `Undo` would take back now; empty when nothing."""
     target = desk.context.undo_target()

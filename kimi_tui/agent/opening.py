@@ -65,8 +65,7 @@ def read_only(desk: Desk) -> str:
     holder = desk.context.holder
     if holder is None:
         return ""
-    who = f"another kimi-tui (process {holder.pid})" if getattr(holder, "pid", None) else "another program"
-    return f"{who} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
+    return f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
 
 
 def resume_hint(desk: Desk) -> str:
@@ -82,6 +81,7 @@ async def put_away(desk: Desk, reason: str) -> None:
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
     try:
+        await desk.state_file.flush()
         await desk.context.close()
         await asyncio.to_thread(desk.session.drop_if_empty)
     except OSError as fault:

@@ -60,18 +60,15 @@ def newest_row(desk: Desk) -> TimelineRow:
     context = desk.context
     span = last_span(context.history, context.checkpoints)
     assert span is not None
-    return _row(span, context.history, desk.toolset.view, context.token_count_with_pending)
+    return _row(desk, span, context.timeline.names())
 
 
 def all_rows(desk: Desk) -> tuple[TimelineRow, ...]:
     """The whole tree."""
     context = desk.context
+    names = context.timeline.names()
     jumps = lineage(context.timeline, context.checkpoints, len(context.history))
-    steps = spans(context.history, context.checkpoints)
-    rows = [
-        (span.start, 1, _row(span, context.history, desk.toolset.view, context.token_count_with_pending))
-        for span in steps
-    ]
+    rows = [(span.start, 1, _row(desk, span, names)) for span in spans(context.history, context.checkpoints)]
     for index, switch in jumps:
         rows.append((index, 0, rotation_row(switch)))
         rows.append((index, 0, switch_row(switch, undoable=switch is context.timeline.last)))
@@ -93,9 +90,10 @@ def lineage(timeline: Timeline, marks: Sequence[CheckpointMark], length: int) ->
         if index < limit:
             found.append((index, node.birth))
             limit = index
-        if node.birth.parent is None:
+        parent = next((each for each in timeline.nodes if each.id == node.birth.parent), None)
+        if parent is None:
             break
-        node = timeline.node(node.birth.parent)
+        node = parent
     return found[::-1]
 
 
@@ -150,17 +148,18 @@ def rotation_row(switch: Switch) -> TimelineRow:
     )
 
 
-def _row(span: Span, history: Sequence[Message], view: View, tokens_now: int) -> TimelineRow:
-    after = tokens_now if span.tokens_after is None else span.tokens_after
+def _row(desk: Desk, span: Span, names: dict[int, str]) -> TimelineRow:
+    after = desk.context.token_count_with_pending if span.tokens_after is None else span.tokens_after
     return TimelineRow(
         "checkpoint",
         checkpoint=span.mark.id,
-        label=label(span, history, view),
+        label=label(span, desk.context.history, desk.toolset.view),
         turn=span.turn,
         tokens=after - span.mark.tokens,
         exact=span.tokens_after is not None and span.mark.exact_at is not None,
         messages=span.stop - span.start,
         at=span.mark.at,
+        name=names.get(span.mark.id, ""),
         offset=span.mark.offset,
     )
 

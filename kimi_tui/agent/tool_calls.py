@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kimi_tui.agent.desk import Desk
@@ -41,6 +42,7 @@ def watch(desk: Desk) -> Watch:
     """Tells the screen, and asks the hooks before and after each call."""
 
     def finished(view: ToolView) -> None:
+        view = replace(view, seconds=None if view.seconds is None else round(view.seconds, 3))
         desk.transcript.finish(view)
         desk.emit(ToolCallFinished(view))
 

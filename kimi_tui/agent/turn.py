@@ -53,8 +53,7 @@ class Turn:
         desk = self.desk
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
-        if desk.context.system_prompt is None:
-            await land(desk.context.write_system_prompt(desk.first_prompt))
+        await land(desk.begin())
         await land(desk.context.checkpoint(desk.shows_checkpoints))
         index = await self._say(prompt, turn=True)
         self.opened = True
