@@ -43,7 +43,8 @@ class ThinkPiece:
 
 @dataclass(frozen=True, slots=True)
 class CallPiece:
-    """A piece of a tool call. Pieces of one call share `index`; ids are whole and unique when they leave the model."""
+    """A piece of a tool call. Pieces of one call share `index` and `id`; the id is unique in the session. The whole
+    name comes with the first piece and is empty in later ones; `arguments` adds up."""
 
     index: int
     id: str
