@@ -17,7 +17,6 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
-from kimi_tui.ui import timeline_draw as timeline_marks
 from kimi_tui.ui.asks import Do, Submit
 from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.marks import ASCII, UNICODE
@@ -62,7 +61,7 @@ class ChatScreen(Screen[None]):
         self.activity = Activity(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
-        self.sidebar = Sidebar(marks=timeline_marks.ASCII if ascii_only else timeline_marks.UNICODE)
+        self.sidebar = Sidebar(marks=marks)
         self.gauge = Gauge(marks)
         self.keys = Keys()
         self._armed = ""
