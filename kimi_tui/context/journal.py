@@ -56,25 +56,28 @@ class Told:
 
 
 class Journal:
-    def __init__(self, paths: Paths, disk: Disk) -> None:
+    def __init__(self, paths: Paths, disk: Disk, *, durable: bool = True) -> None:
         self._paths = paths
         self._disk = disk
+        self._durable = durable
 
     def begin(self, switch: Switch) -> None:
-        with contextlib.suppress(OSError):  # a label that is lost stops no switch
-            self.write(Entry(begin=switch))
+        """Raises `OSError`: a switch that cannot be told of could not be undone either, so it does not happen."""
+        self.write(Entry(begin=switch), sync=self._durable)
 
     def done(self, switch: Switch) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the files tell it too
             self.write(Entry(done=switch.id))
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: Entry, *, sync: bool = False) -> None:
         """Raises `OSError`."""
         fd = self._disk.open(self._paths.timeline, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             size = os.fstat(fd).st_size
             torn = size > 0 and read_at(fd, 1, size - 1) != b"\n"
             self._disk.write(fd, b"\n" * torn + msgspec.json.encode(entry) + b"\n")
+            if sync:
+                self._disk.sync(fd)
         finally:
             os.close(fd)
 

@@ -41,7 +41,7 @@ class Store:
         self.holder: LockHolder | None = None
         self.disk = disk
         self.log = Log(self.paths, disk, durability)
-        self.journal = Journal(self.paths, disk)
+        self.journal = Journal(self.paths, disk, durable=durability != "off")
         self.loaded = False
         """Memory holds the whole file, not only what was appended here."""
         self._read_only = read_only
@@ -112,7 +112,8 @@ class Store:
     def _claim(self) -> None:
         if self._read_only or self.holder is not None:
             raise SessionLocked(self.paths.live, self.holder)
-        self.disk.mkdir(self.paths.folder)
+        if not self.paths.folder.is_dir():
+            self.disk.mkdir(self.paths.folder)
         try:
             holder = self._lock.acquire()
         except OSError as error:
@@ -145,7 +146,7 @@ class Store:
         if torn:
             self._seal()
         count = len(self.projection.history) - before
-        self._tell(f"Another program added {count} message{'s' * (count != 1)}; they were taken in.", "foreign")
+        self._tell(f"Another program writes to this file too; {count} message{'s' * (count != 1)} came in.", "foreign")
 
     def _skip_to_end(self, size: int) -> None:
         """A context that was not asked to restore knows only what it writes itself."""
@@ -178,8 +179,12 @@ class Store:
     def commit(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
         """Appends the records with one write. All or nothing; raises `OSError` or `SessionLocked`."""
         with self.writing():
-            self.log.append(lines.joined(group), sync=sync)
-        return lambda: self.fold_in(group)
+            return self.append(group, sync=sync)
+
+    def append(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
+        if self.log.append(lines.joined(group), sync=sync):
+            return lambda: self.fold_in(group)
+        return self._take_in_tail
 
     def checkpoint(self, *, add_user_message: bool) -> Publish:
         """Appends a checkpoint under the next free id, told to the model when asked for."""
@@ -188,8 +193,7 @@ class Store:
             group = [lines.of_checkpoint(number, self.now(), self.projection.tokens)]
             if add_user_message:
                 group += lines.of_messages(lines.visible_checkpoint(number))
-            self.log.append(lines.joined(group))
-        return lambda: self.fold_in(group)
+            return self.append(group)
 
     def name_checkpoint(self, timeline: str, checkpoint: int, name: str) -> Publish:
         with self.writing():

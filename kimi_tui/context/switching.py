@@ -152,8 +152,7 @@ def prepend(store: Store, text: str) -> Publish:
     prompt = lines.of_system_prompt(text)
     with store.writing():
         if store.log.size == 0:
-            store.log.append(prompt.data)
-            return lambda: store.fold_in([prompt])
+            return store.append([prompt])
         if not store.loaded:
             store.reload()
         projection = store.projection

@@ -21,7 +21,7 @@ from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
 from kimi_tui.ui import slash, theme
 from kimi_tui.ui.asks import Do, Submit
-from kimi_tui.ui.pump import Pump
+from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
 PATIENCE = 5.0
@@ -88,18 +88,20 @@ class KimiApp(App[None]):
         self._agent = agent
         for command in self._early:
             agent.submit(command)
-        running = asyncio.ensure_future(agent.run())
-        running.add_done_callback(self._broke)
+        running = asyncio.ensure_future(self._run(agent))
         try:
             await Pump(self.deliver).run(agent.events())
         finally:
             running.cancel()
 
-    def _broke(self, running: asyncio.Future[None]) -> None:
+    async def _run(self, agent: AgentPort) -> None:
         """An agent that ends with an error leaves a screen that says so and can still be read."""
-        if running.cancelled() or (error := running.exception()) is None:
-            return
-        self.deliver([ev.Failed(str(error) or type(error).__name__, "What is on disk is safe. Start again to go on.")])
+        try:
+            await agent.run()
+        except Exception as error:
+            await asyncio.sleep(3 * FRAME)  # what it told before it broke comes first
+            said = str(error) or type(error).__name__
+            self.deliver([ev.Failed(said, "What is on disk is safe. Start again to go on.")])
 
     def deliver(self, batch: Sequence[ev.Event]) -> None:
         self.chat.deliver(batch)

@@ -9,7 +9,7 @@ from kimi_tui.protocol.views import DiffView, Entry, SwitchView, ToolView
 from kimi_tui.ui.cells import count, plural
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.rows import Piece, Row, spread, wrap
+from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
 from kimi_tui.ui.text import clean, one_line
 
 WIDEST = 112
@@ -54,7 +54,7 @@ def gap(above: str | None, kind: str) -> int:
 def foldable(entry: Entry) -> bool:
     """Whether there is more to see than the folded form shows."""
     if entry.kind == "user":
-        return entry.text.count("\n") >= PROMPT_ROWS
+        return entry.text.count("\n") >= PROMPT_ROWS or len(entry.text) > PROMPT_ROWS * 60
     if entry.kind == "note":
         return bool(entry.switch and entry.switch.note)
     return entry.kind in ("thinking", "tool", "summary", "dmail", "injection")
@@ -65,8 +65,8 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
     lead = (Piece(marks.user if entry.turn else marks.steer, "user-bar"), Piece(" "))
     limit = OPEN_ROWS if drawing.unfolded else PROMPT_ROWS
     rows = literal_rows(entry.text, drawing, lead, "user" if entry.turn else "user steer", limit)
-    rows += [Row((*lead, Piece(f"[{one_line(image)}]", "quiet")), 2) for image in entry.images]
-    return rows
+    images = [Piece(f"[{one_line(image)}]", "quiet") for image in entry.images]
+    return rows + [row for image in images for row in wrap([image], drawing.column, lead)]
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -164,7 +164,7 @@ def _tool_row(tool: ToolView, drawing: Drawing) -> Row:
 def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
     lead = (Piece("    "),)
     if drawing.unfolded:
-        output = tool.output or drawing.live
+        output = (tool.output or drawing.live).rstrip("\n")
         subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
         return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
     if tool.outcome == "running":
@@ -263,7 +263,12 @@ def literal_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: st
         rows += wrap([Piece(text[at : min(end, at + room + 1)], style)], drawing.column, lead)
         if len(rows) >= limit and (end < len(text) or len(rows) > limit or end - at > room):
             rest = text.count("\n", min(end + 1, len(text)))
-            return [*rows[:limit], Row((*lead, Piece(_more(rest, drawing.marks), "faint")), len(lead))]
+            return [
+                *rows[:limit],
+                Row(
+                    (*lead, Piece(shorten(_more(rest, drawing.marks), drawing.column - len(lead)), "faint")), len(lead)
+                ),
+            ]
         at = end + 1
     return rows
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
-NARROWEST = 8
+NARROWEST = 6
 """Cells that nested blocks always keep."""
 
 _SAFE_LINK = re.compile(r"(?:https?|mailto|file):[^\x00-\x20\x7f-\x9f]+\Z")
@@ -100,6 +100,8 @@ class _Blocks:
         return rows
 
     def item(self, item: SyntaxTreeNode, bullet: str, tight: bool) -> list[Row]:
+        if self.width - len(bullet) < NARROWEST:
+            return self.lines([[Piece(bullet.strip(), "bullet")]]) + self.inside(item, loose=not tight)
         rows = self.deeper(Piece(" " * len(bullet))).inside(item, loose=not tight) or [Row((*self.lead, Piece(bullet)))]
         head, depth = rows[0], len(self.lead)
         rows[0] = Row((*self.lead, Piece(bullet, "bullet"), *head.pieces[depth + 1 :]), self._lead_chars, head.joint)

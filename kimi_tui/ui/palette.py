@@ -1,4 +1,8 @@
-"""The names of the styles that rows may use. What they look like is written in `styles/chat.tcss`."""
+"""The names of the styles that rows may use. What they look like is written in `styles/chat.tcss`.
+
+They are component classes of the main screen alone: on every widget they would cost a start of the app tenths of a
+second, since Textual matches each of them against the whole style sheet.
+"""
 
 from __future__ import annotations
 
@@ -57,10 +61,10 @@ class Palette:
         """The style of one or several names, e.g. `link strong`, over the widget's own."""
         found = self._styles.get((names, link))
         if found is None:
-            found = self._widget.rich_style
+            found, main = self._widget.rich_style, self._widget.app.screen_stack[0]
             for name in names.split():
                 if name in NAMES:
-                    found += self._widget.get_component_rich_style(f"text--{name}", partial=True)
+                    found += main.get_component_rich_style(f"text--{name}", partial=True)
             if link:
                 found += Style(link=link)
             if len(self._styles) > 2_000:

@@ -41,8 +41,9 @@ class OpenMarkdown:
         self._feed(source[self._seen :])
         self._seen = len(source)
         tokens = parser().parse(self._tail)
-        if line := _settled(tokens, self._tail):
-            self._commit(line)
+        line, inside = _settled(tokens, self._tail)
+        if line:
+            self._commit(line, inside)
             tokens = parser().parse(self._tail)
         tail = block_rows(tokens, self.width)
         between = [BLANK] if self._rows and tail and self._parted else []
@@ -54,38 +55,41 @@ class OpenMarkdown:
         self._held = unfinished[0] if unfinished else ""
         self._tail += clean(text[: len(text) - len(self._held)])
 
-    def _commit(self, line: int) -> None:
-        """Keep the rows of the first lines of the tail and forget their source."""
+    def _commit(self, line: int, inside: bool) -> None:
+        """Keep the rows of the first lines of the tail and forget their source. `inside` an open fence the rest of
+        the tail gets the opening line again."""
         lines = self._tail.split("\n")
         head, self._tail = "\n".join(lines[:line]), "\n".join(lines[line:])
         drawn = block_rows(parser().parse(head), self.width)
         if self._rows and drawn and self._parted:
             self._rows.append(BLANK)
         self._rows += drawn
-        fence = _FENCE.match(head)
-        self._parted = not fence or _closed(head)
-        if fence and not self._parted:
+        fence = _FENCE.match(head + "\n") if inside else None
+        self._parted = fence is None
+        if fence:
             self._tail = fence[0] + self._tail
 
 
-def _settled(tokens: Sequence[Token], source: str) -> int:
-    """How many lines of the source can be committed; 0 for none."""
+def _settled(tokens: Sequence[Token], source: str) -> tuple[int, bool]:
+    """How many lines of the source can be committed, and whether they end inside an open fence."""
     tops = [token for token in tokens if token.level == 0 and token.map]
     if not tops:
-        return 0
+        return 0, False
     last = tops[-1]
     start, _ = last.map or (0, 0)
     lines = source.count("\n")
-    if start > 0:
-        return start
-    if lines < LONG:
-        return 0
+    if start > 0 and last.type == "fence":
+        return start, False
+    if len(tops) > 2:  # the last but one may still join: `1` becomes `1.` and goes on with the list above it
+        return (tops[-2].map or (0, 0))[0], False
+    if start > 0 or lines < LONG:
+        return 0, False
     if last.type == "fence":
-        return lines if not _closed(source) else 0
+        return (0, False) if _closed(source) else (lines, True)
     if last.type in ("bullet_list_open", "ordered_list_open"):
         items = [token.map[0] for token in tokens if token.type == "list_item_open" and token.level == 1 and token.map]
-        return items[-1]
-    return 0
+        return items[-1], False
+    return 0, False
 
 
 def _closed(fence: str) -> bool:

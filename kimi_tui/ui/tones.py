@@ -3,7 +3,7 @@ mouse hovers. Grounds may be translucent: they are mixed with what is below."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -86,3 +86,16 @@ def spread(left: list[Span], right: list[Span], width: int) -> list[Span]:
         if piece != text:
             break
     return [*row, (" " * (max(0, room) + (1 if taken else 0)), ""), *right]
+
+
+def hint_row(keys: Sequence[tuple[str, str]], width: int) -> list[Span]:
+    """`enter choose  esc back`, as many as fit; the last one, the way out, always does."""
+    *others, last = keys
+    room = width - len(last[0]) - len(last[1]) - 1
+    row: list[Span] = []
+    for key, word in others:
+        room -= len(key) + len(word) + 3
+        if room < 0:
+            break
+        row += [(key, "moved"), (f" {word}  ", "quiet")]
+    return [*row, (last[0], "moved"), (f" {last[1]}", "quiet")]

@@ -11,29 +11,14 @@ from textual.containers import Horizontal
 from textual.widgets import Static
 
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
-from kimi_tui.resources import folder
 from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.screens.revert_choice import RevertChoice
-from kimi_tui.ui.theme import DARK, DEFAULTS, THEMES
+from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.theme import DARK, LIGHT
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
 from tests.ui.samples import NOW, PREVIEW, ROWS, long_timeline, point
-
-
-class Stage(App[None]):
-    """An app with our styles and themes and nothing else."""
-
-    CSS_PATH = sorted(folder("styles").glob("*.tcss"))
-
-    def __init__(self, theme: str = DARK) -> None:
-        super().__init__()
-        for known in THEMES:
-            self.register_theme(known)
-        self.theme = theme
-        self.said: list[object] = []
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        return DEFAULTS
+from tests.ui.stage import Stage
 
 
 class Play(Stage):
@@ -41,7 +26,7 @@ class Play(Stage):
     BINDINGS = [("ctrl+t", "timeline", "timeline"), ("plus", "grow", "a checkpoint")]
 
     def __init__(self, rows: Sequence[TimelineRow] = ROWS, marks: Marks = UNICODE, theme: str = DARK) -> None:
-        super().__init__(theme)
+        super().__init__(theme=theme)
         self.rows = rows
         self.pane = TimelinePane(marks=marks)
 
@@ -95,5 +80,16 @@ class Play(Stage):
         self.query_one(Static).update(f"{what}")
 
 
+SCREENS = {"rotations": Rotations}
+
+
+def main(words: list[str]) -> App[None]:
+    for word in words:
+        if word in SCREENS:
+            return Stage(SCREENS[word], LIGHT if "light" in words else DARK)
+    rows = long_timeline(5000) if "long" in words else ROWS
+    return Play(rows, ASCII if "ascii" in words else UNICODE, LIGHT if "light" in words else DARK)
+
+
 if __name__ == "__main__":
-    Play(long_timeline(5000) if "long" in sys.argv else ROWS, ASCII if "ascii" in sys.argv else UNICODE).run()
+    main(sys.argv[1:]).run()

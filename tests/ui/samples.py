@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from kimi_tui.protocol.views import FileTouched, RevertPreview, SwitchView, TimelineRow
+from kimi_tui.protocol.views import (
+    Entry,
+    FileTouched,
+    RevertPreview,
+    RotationView,
+    SwitchView,
+    TimelineRow,
+    ToolView,
+)
 
 NOW = 1_800_000_000.0
 MINUTE = 60.0
@@ -112,3 +120,39 @@ PREVIEW = RevertPreview(
 def long_timeline(number: int) -> list[TimelineRow]:
     """`number` checkpoints, newest first, a turn every eight."""
     return [point(n, f"step {n} of many", 100 + n % 900, turn=n % 8 == 0) for n in reversed(range(number))]
+
+
+def tool(number: int, verb: str, subject: str, brief: str, *, outcome: str = "ok", output: str = "") -> Entry:
+    return Entry(
+        "tool",
+        tool=ToolView(
+            f"call_{number}",
+            verb,
+            verb,
+            subject,
+            outcome=outcome,  # type: ignore[arg-type]
+            brief=brief,
+            output=output,
+            seconds=0.1 * number,
+        ),
+    )
+
+
+CONVERSATION: tuple[Entry, ...] = (
+    Entry("user", "Fix the failing parser test", turn=True, checkpoint=3),
+    Entry("assistant", "I will look at the parser first, then run **only** that file's tests."),
+    tool(1, "Read", "parser.py", "214 lines"),
+    tool(2, "Shell", "pytest -x tests/", "exit 1", outcome="error", output="KeyError: 'items'  parser.py:12"),
+    tool(3, "Read", "tests/test_everything.py", "4210 lines"),
+    Entry(
+        "assistant",
+        "That file is far too long. The fixture `empty.json` holds an empty document, [so] the key is missing.",
+    ),
+)
+
+ROTATIONS: tuple[RotationView, ...] = (
+    RotationView("context.jsonl", None, NOW, 31_800, 0, 12, 7, 61_200, live=True),
+    RotationView("context_3.jsonl", "dmail", MAIL.at, 48_213, 16_400, 31, 10, 79_500, note=MAIL.note),
+    RotationView("context_2.jsonl", "compact", FOLD.at, 1_204_000, 1_204_000, 214, 96, 180_000, True, note=FOLD.note),
+    RotationView("context_1.jsonl.gz", "revert", BACK.at, 9_412, 3_200, 20, 7, 31_000, compressed=True),
+)

@@ -20,6 +20,7 @@ from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Submit
 from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.marks import ASCII, UNICODE
+from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.state import ScreenState, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.gauge import Gauge
@@ -38,6 +39,7 @@ AGAIN = 1.2
 class ChatScreen(Screen[None]):
     """See the module."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", "stop, or back", id="stop"),
         Binding("shift+tab", "cycle_mode", "ask, plan, auto-approve", id="mode", priority=True),
@@ -151,6 +153,10 @@ class ChatScreen(Screen[None]):
             self.editor.put(event.draft)
         for notice in event.notices:
             self.notify(notice, severity="warning", markup=False)
+
+    @on(Transcript.Wanted)
+    def _load(self, event: Transcript.Wanted) -> None:
+        self.submit(cmd.LoadEntries(event.first, event.end))
 
     # --- the prompt ----------------------------------------------------------------------------------------------
 

@@ -16,23 +16,11 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from kimi_tui.ui.cells import cut
-from kimi_tui.ui.tones import Rows, Span, stylesheet
+from kimi_tui.ui.tones import Rows, hint_row, stylesheet
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 Result = TypeVar("Result")
-
-
-def hint_row(keys: Sequence[tuple[str, str]], width: int) -> list[Span]:
-    """`enter choose  esc back`, as many as fit."""
-    row: list[Span] = []
-    used = 0
-    for key, word in keys:
-        used += len(key) + len(word) + 3
-        if used - 2 > width:
-            break
-        row += [(key, "moved"), (f" {word}  ", "quiet")]
-    return row
 
 
 class Dialog(ModalScreen[Result], Generic[Result]):

@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kimi_tui.protocol.views import SlashCommand
-from kimi_tui.ui.palette import COMPONENTS, Palette
+from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece, Row, wrap
 
 KEY_COLUMN = 16
@@ -78,7 +78,6 @@ def _described(bindings: Iterable[BindingType], known: set[str]) -> list[tuple[s
 class Sheet(ScrollView, can_focus=True):
     """Two columns that scroll."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BORDER_TITLE = "help"
     BORDER_SUBTITLE = "esc closes"
 

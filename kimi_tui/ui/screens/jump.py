@@ -16,9 +16,9 @@ from kimi_tui.protocol.commands import CompareTimelines, ReadRotation, Undo
 from kimi_tui.protocol.views import SwitchView, TimelineRow
 from kimi_tui.ui.cells import ago, count, literal, plural
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.screens.dialog import Dialog, hint_row
+from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.timeline_draw import switch_mark, switch_tone, switch_words
-from kimi_tui.ui.tones import Rows, spread
+from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 

@@ -7,7 +7,8 @@ from textual.app import ComposeResult
 from textual.widgets import Input
 
 from kimi_tui.ui.cells import cut, literal
-from kimi_tui.ui.screens.dialog import Dialog, hint_row
+from kimi_tui.ui.screens.dialog import Dialog
+from kimi_tui.ui.tones import hint_row
 from kimi_tui.ui.widgets.sheet import Sheet
 
 

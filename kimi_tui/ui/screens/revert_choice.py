@@ -14,8 +14,8 @@ from textual.widgets import Input
 from kimi_tui.protocol.commands import Fork, RevertTo
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.cells import ago, cut, literal, plural
-from kimi_tui.ui.screens.dialog import Dialog, hint_row
-from kimi_tui.ui.tones import Rows, spread
+from kimi_tui.ui.screens.dialog import Dialog
+from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.preview import drops, files_rows
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kimi_tui.ui.palette import COMPONENTS, Palette
+from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece
 
 
 class Line(Widget):
     """Draws `pieces()` anew whenever `changed` is called; never causes a layout."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     ALLOW_SELECT = False
 
     def __init__(self) -> None:

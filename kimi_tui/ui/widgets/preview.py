@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import time
 
-from rich.cells import cell_len
-
 from kimi_tui.protocol.views import FileTouched, RevertPreview, SwitchView, TimelineRow
 from kimi_tui.ui.cells import ago, count, cut, cut_start, literal, plural, size
 from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.timeline_draw import switch_words
-from kimi_tui.ui.tones import Rows, Span, stylesheet
+from kimi_tui.ui.tones import Rows, Span, hint_row, stylesheet
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 Keys = tuple[tuple[str, str], ...]
@@ -63,6 +61,7 @@ class Preview(Sheet):
     """See the module."""
 
     DEFAULT_CSS = stylesheet("preview")
+    KEEPS_LAST = True
 
     def __init__(self, *, marks: Marks = UNICODE, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -148,13 +147,5 @@ class Preview(Sheet):
         ]
 
     def _hints(self, keys: Keys, width: int) -> Rows:
-        row: list[Span] = []
-        used = 0
-        for key, word in keys:
-            key = "enter" if key == "⏎" and self.marks is ASCII else key
-            piece = cell_len(key) + 1 + len(word) + 2
-            if used + piece - 2 > width:
-                break
-            row += [(key, "moved"), (f" {word}  ", "quiet")]
-            used += piece
-        return [row]
+        plain = self.marks is ASCII
+        return [hint_row([("enter" if plain and key == "⏎" else key, word) for key, word in keys], width)]

@@ -48,8 +48,11 @@ class Sheet(Widget):
         self._say = say
         self.changed()
 
+    KEEPS_LAST: ClassVar[bool] = False
+    """Where there is no room for all rows, the last one stays: it says which keys there are."""
+
     def most(self) -> int:
-        """No more rows than these; the last one is always kept."""
+        """No more rows than these."""
         return 10_000
 
     def changed(self) -> None:
@@ -69,6 +72,6 @@ class Sheet(Widget):
     def render_line(self, y: int) -> Strip:
         width, height = self.content_size
         rows = self.said(width)
-        if len(rows) > height:
+        if len(rows) > height and self.KEEPS_LAST:
             rows = [*rows[: max(0, height - 1)], rows[-1]]
         return strip_of(rows[y] if y < len(rows) else (), width, self.tones)

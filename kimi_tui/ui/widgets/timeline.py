@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -33,7 +32,7 @@ from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.timeline_draw import Folding, draw
 from kimi_tui.ui.timeline_list import FILTERS, Filter, Key, TimelineList, key_of
 from kimi_tui.ui.tones import Span, spread, stylesheet
-from kimi_tui.ui.widgets.lines import Lines
+from kimi_tui.ui.widgets.searched import SearchedLines
 
 
 def side_of(row: TimelineRow | None) -> str:
@@ -46,7 +45,7 @@ def side_of(row: TimelineRow | None) -> str:
     return place if row.checkpoint is None or row.kind == "rotation" else f"{place}@{row.checkpoint}"
 
 
-class Timeline(Lines):
+class Timeline(SearchedLines):
     """See the module."""
 
     DEFAULT_CSS = stylesheet("timeline")
@@ -58,7 +57,6 @@ class Timeline(Lines):
         Binding("d", "compare", "compare"),
         Binding("b", "rotations", "rotations"),
         Binding("f", "filter", "filter"),
-        Binding("slash", "search", "search", key_display="/"),
         Binding("escape", "leave", "back"),
     ]
 
@@ -114,7 +112,6 @@ class Timeline(Lines):
         self.clock = time.time
         """Ages are measured against this."""
         self.list = TimelineList()
-        self.searching = False
         self._live = ""
         self._marked: Key | None = None
 
@@ -254,16 +251,11 @@ class Timeline(Lines):
         following = FILTERS[(FILTERS.index(self.list.filter) + 1) % len(FILTERS)]
         self._sift(following, self.list.query)
 
-    def action_search(self) -> None:
-        self.searching = True
-        self._changed()
-
     def action_leave(self) -> None:
         """Esc takes back the search, then the mark, then the filter, and only then leaves."""
-        if self.searching or self.list.query:
-            self.searching = False
-            self._sift(self.list.filter, "")
-        elif self._marked:
+        if self.stop_search():
+            return
+        if self._marked:
             self._marked = None
             self._changed()
         elif self.list.filter != "all":
@@ -271,26 +263,11 @@ class Timeline(Lines):
         else:
             self.post_message(self.Left())
 
-    def on_key(self, event: events.Key) -> None:
-        """While searching, what is typed is the query."""
-        if not self.searching:
-            return
-        if event.key == "enter":
-            self.searching = False
-            self._changed()
-        elif event.key == "backspace":
-            self._sift(self.list.filter, self.list.query[:-1])
-        elif event.is_printable and event.character:
-            self._sift(self.list.filter, self.list.query + event.character)
-        else:
-            return
-        event.stop()
-        event.prevent_default()
+    def sought(self, query: str) -> None:
+        self._sift(self.list.filter, query)
 
-    def on_paste(self, event: events.Paste) -> None:
-        if self.searching:
-            event.stop()
-            self._sift(self.list.filter, self.list.query + literal(event.text))
+    def search_changed(self) -> None:
+        self._changed()
 
     def _sift(self, kind: Filter, query: str) -> None:
         kept = self._key_at(self.cursor)

@@ -22,11 +22,11 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kimi_tui.ui.blocks import INDENT, Drawing, entry_rows, foldable, gap, indented
+from kimi_tui.ui.blocks import INDENT, Drawing, entry_rows, foldable, gap, indented, tail_rows
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.heights import Heights
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.palette import COMPONENTS, Palette
+from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import BLANK, Piece, Row, copied, cut
 from kimi_tui.ui.streaming import OpenMarkdown
 
@@ -42,7 +42,6 @@ PAGE = 60
 class Transcript(ScrollView, can_focus=True):
     """See the module."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_up", "up", show=False),
         Binding("down", "scroll_down", "down", show=False),
@@ -137,8 +136,13 @@ class Transcript(ScrollView, can_focus=True):
         return 1 if entry.kind == "tool" else 2
 
     @property
+    def _inner(self) -> int:
+        """Cells beside the scrollbar."""
+        return max(0, self.size.width - self.scrollbar_size_vertical)
+
+    @property
     def _width(self) -> int:
-        return max(1, self.size.width - 2 * MARGIN)
+        return max(1, self._inner - 2 * MARGIN)
 
     # --- where things are ----------------------------------------------------------------------------------------
 
@@ -185,7 +189,7 @@ class Transcript(ScrollView, can_focus=True):
         height = self.content_height
         y = max(0, min(y, height - self.size.height))
         self._anchor = self._heights.find(y)
-        self.set_reactive(Widget.virtual_size, Size(self.size.width, height))
+        self.set_reactive(Widget.virtual_size, Size(self._inner, height))
         self._placing = True
         try:
             self.scroll_target_y = y
@@ -274,8 +278,6 @@ class Transcript(ScrollView, can_focus=True):
         return indented([*rows[:-1], self._with_caret(rows[-1])])
 
     def _draw_thinking(self, text: str, drawing: Drawing) -> list[Row]:
-        from kimi_tui.ui.blocks import tail_rows
-
         lead = (Piece("  "), Piece(f"{self.marks.rail} ", "faint"))
         return tail_rows(text, drawing, lead, "thinking", 4) or [BLANK]
 
@@ -342,7 +344,7 @@ class Transcript(ScrollView, can_focus=True):
             segments = [Segment(piece.text, look(piece.style, piece.link)) for piece in pieces]
         else:
             segments = self._selected(pieces, *span)
-        return Strip(segments).adjust_cell_length(self.size.width, look(row.fill))
+        return Strip(segments).adjust_cell_length(self._inner, look(row.fill))
 
     def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
         end = sum(len(piece.text) for piece in pieces) if end < 0 else end
@@ -356,9 +358,9 @@ class Transcript(ScrollView, can_focus=True):
 
     def _newer_strip(self) -> Strip:
         text = f" {self.marks.below} more below {self.marks.dot} End "
-        left = max(0, (self.size.width - len(text)) // 2)
+        left = max(0, (self._inner - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
-        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+        return Strip(segments).adjust_cell_length(self._inner, self.rich_style)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
