@@ -21,6 +21,7 @@ from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
 from kimi_tui.ui import slash, theme
 from kimi_tui.ui.asks import Do, Submit
+from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
@@ -106,6 +107,9 @@ class KimiApp(App[None]):
     def deliver(self, batch: Sequence[ev.Event]) -> None:
         self.chat.deliver(batch)
         for event in batch:
+            for screen in self.screen_stack[1:]:
+                if isinstance(screen, Listens):
+                    screen.take(event)
             match event:
                 case ev.SessionOpened(title=title) | ev.TitleChanged(title):
                     self.sub_title = title

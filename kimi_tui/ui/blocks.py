@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kimi_tui.protocol.views import DiffView, Entry, SwitchView, ToolView
 from kimi_tui.ui.cells import count, plural
+from kimi_tui.ui.diff import diff_lines, diff_rows
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
@@ -175,7 +176,13 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
 
 
 def _diff_rows(diff: DiffView, drawing: Drawing) -> list[Row]:
-    return []
+    """The change with its line numbers; folded only as much as is read at a glance."""
+    lines = diff_lines(diff, 3 if drawing.unfolded else 1)
+    shown = lines[: OPEN_ROWS if drawing.unfolded else DIFF_ROWS]
+    rows = [Row(tuple(Piece(*span) for span in row)) for row in diff_rows(shown, drawing.column - 2 * INDENT)]
+    if len(lines) > len(shown):
+        rows.append(Row((Piece(_more(len(lines) - len(shown) - 1, drawing.marks), "faint"),)))
+    return indented(rows, 2 * INDENT)
 
 
 _SWITCHES: dict[str, tuple[str, str]] = {

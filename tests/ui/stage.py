@@ -13,8 +13,15 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.resources import folder
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.listening import Listens
+from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.theme import DARK, DEFAULTS, THEMES
 from tests.ui.samples import CONVERSATION, ROTATIONS
+
+
+class Ground(Screen[None]):
+    """Knows the styles of rows, as the main screen does."""
+
+    COMPONENT_CLASSES = set(COMPONENTS)
 
 
 class Stage(App[None]):
@@ -29,6 +36,9 @@ class Stage(App[None]):
         self.theme = theme
         self.opened = opened
         self.said: list[object] = []
+
+    def get_default_screen(self) -> Screen:
+        return Ground()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return DEFAULTS

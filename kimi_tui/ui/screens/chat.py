@@ -202,7 +202,7 @@ class ChatScreen(Screen[None]):
             case "timeline":
                 self.action_timeline()
             case "rotations":
-                self.submit(cmd.ListRotations())
+                self.sidebar.browse()
             case "sessions":
                 self.submit(cmd.ListSessions())
             case "rewind":
