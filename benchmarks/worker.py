@@ -21,8 +21,10 @@ def engine(name):
 
         from kimi_cli.soul.context import Context
         from kosong.message import Message
+        from loguru import logger
 
         logging.disable(logging.CRITICAL)
+        logger.remove()
         return Context, Message
     from kimi_tui.context import Context, Message
 
