@@ -108,7 +108,7 @@ class Desk:
             plan=self.state.plan,
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
-            afk=self.state.afk,
+            afk=self.state.afk or self.headless,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
@@ -163,6 +163,7 @@ class Desk:
         """Before the first record of a session: its folder, and the system prompt as line 1."""
         if self.context.system_prompt is None:
             await self.context.write_system_prompt(self.first_prompt)
+            self.keep_state()  # says which folder the session belongs to
 
     def keep_state(self) -> None:
         """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
