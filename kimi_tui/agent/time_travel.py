@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.agent.compact import Compaction
+from kimi_tui.agent.derived import follow, plan_calls
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import is_prompt
 from kimi_tui.agent.moves import moved
@@ -128,9 +129,11 @@ async def _revert_into(desk: Desk, command: RevertTo) -> None:
 
 async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken_back: str | None = None) -> bool:
     """Switch, then tell. False when there was nowhere to go."""
+    plans = plan_calls(desk.context.history)
     switch = await switching
     if switch is None:
         return False
+    follow(desk, plans)
     desk.telemetry.note(switch.why, before=switch.tokens[0], after=switch.tokens[1])
     moved(desk, switch, taken_back)
     return True
