@@ -31,10 +31,13 @@ def require_terminal() -> None:
 def run(options: LaunchOptions) -> int:
     """The app, until it ends; then how to come back. Raises `Fault`."""
     ui = read_ui_options(options.config_file or config_file())
-    from kimi_tui.ui.app import KimiApp
+    from kimi_tui.ui.start import skeleton
 
-    app = KimiApp(partial(connect, options), ui)
-    app.run()
+    with skeleton(light=ui.theme == "light"):
+        from kimi_tui.ui.app import KimiApp
+
+        app = KimiApp(partial(connect, options), ui)
+        app.run()
     if app.farewell:
         print(app.farewell)
     return app.return_code or 0
