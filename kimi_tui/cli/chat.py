@@ -12,6 +12,7 @@ import click
 from kimi_tui import __version__
 from kimi_tui.cli.main import SUBCOMMANDS
 from kimi_tui.options import LaunchOptions
+from kimi_tui.places import require_writable, sessions_folder
 from kimi_tui.session import choose_session
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -101,6 +102,8 @@ def _options(flags: dict[str, Any], prompt: str | None) -> LaunchOptions:
     work_dir = (flags.pop("work_dir") or Path.cwd()).absolute()
     options = LaunchOptions(prompt=prompt, work_dir=work_dir, **flags)
     session = choose_session(options)
+    if not session.exists:
+        require_writable(sessions_folder())
     if not named or options.resume == "":
         return options
     return replace(options, continue_last=False, resume=None, session=session.folder, work_dir=session.work_dir)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from dataclasses import replace
 from functools import partial
 
 from kimi_tui.cli.answer import Answer
-from kimi_tui.cli.logs import start_logging
-from kimi_tui.cli.screen import connect
+from kimi_tui.cli.connecting import connect
 from kimi_tui.cli.secrets import masked
 from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions
@@ -30,8 +30,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if sys.platform != "wi
 
 def run(options: LaunchOptions, prompt: str, output_format: str) -> int:
     """Print the answer to the prompt. Returns the exit code: 0, 1 for a turn that failed, 128 + n for a signal."""
-    start_logging()
-    return asyncio.run(PrintedTurn(partial(connect, options), prompt, output_format).run())
+    return asyncio.run(PrintedTurn(partial(connect, replace(options, prompt=None)), prompt, output_format).run())
 
 
 class PrintedTurn:

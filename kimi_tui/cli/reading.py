@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kimi_tui.context import Context, Projection
-from kimi_tui.context.reading import read_file
+from kimi_tui.context import Context, Projection, read_timeline_file
 from kimi_tui.session import Session, SessionFault, find_session, session_at
 from kimi_tui.session.peek import first_prompt
 from kimi_tui.session.state import read_state
@@ -58,7 +57,7 @@ def open_context(session: Session) -> Context:
 def read_projection(folder: Path, file: str) -> Projection:
     """One timeline's messages and checkpoints. Raises `SessionFault`."""
     try:
-        return read_file(folder / file)[0]
+        return asyncio.run(read_timeline_file(folder / file))
     except OSError as error:
         raise unreadable(folder / file, error) from error
 

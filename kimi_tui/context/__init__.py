@@ -3,6 +3,7 @@
 from kimi_tui.context.context import Context
 from kimi_tui.context.lock import LockHolder, SessionLocked
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
+from kimi_tui.context.rotations import Comparison, Rotation, compare, list_rotations, read_timeline_file, rotations_of
 from kimi_tui.context.timeline import Node, Switch, Timeline
 from kimi_tui.context.tokens import estimate_text_tokens, should_auto_compact
 from kimi_tui.protocol.messages import (
@@ -20,6 +21,7 @@ __all__ = [
     "AudioURLPart",
     "CheckpointMark",
     "CheckpointRef",
+    "Comparison",
     "ContentPart",
     "Context",
     "ImageURLPart",
@@ -28,6 +30,7 @@ __all__ = [
     "Node",
     "Problem",
     "Projection",
+    "Rotation",
     "SessionLocked",
     "Switch",
     "TextPart",
@@ -35,6 +38,10 @@ __all__ = [
     "Timeline",
     "ToolCall",
     "VideoURLPart",
+    "compare",
     "estimate_text_tokens",
+    "list_rotations",
+    "read_timeline_file",
+    "rotations_of",
     "should_auto_compact",
 ]

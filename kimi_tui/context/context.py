@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
 from kimi_tui.context import lines, switching
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder
 from kimi_tui.context.log import Durability
-from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem
+from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
+from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
+from kimi_tui.context.writer import Writer
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
-
-T = TypeVar("T")
 
 INLINE_BELOW = 256 << 10
 """Bytes that are written on the spot: faster than handing them to a thread."""
@@ -124,7 +122,7 @@ class Context(ContextView):
             file_backend, durability=durability, read_only=read_only, clock=clock, disk=disk if disk else Disk()
         )
         super().__init__(store, file_backend)
-        self._turn = asyncio.Lock()
+        self._writer = Writer()
 
     async def restore(self) -> bool:
         """Replays the file and takes the session's lock. True when there was anything.
@@ -132,7 +130,7 @@ class Context(ContextView):
         Raises `RuntimeError` when messages were appended before."""
         if self.history:
             raise RuntimeError("The context has been written to before it was restored")
-        await self._change(self._store.open)
+        await self._writer.change(self._store.open)
         return self._store.log.size > 0
 
     async def append_message(self, message: Message | Sequence[Message]) -> None:
@@ -142,14 +140,11 @@ class Context(ContextView):
         await self._append([lines.of_usage(token_count, self._store.now())])
 
     async def checkpoint(self, add_user_message: bool) -> None:
-        async with self._turn:
-            if self._waits_for_disk:
-                await shielded(self._in_thread(lambda: self._store.checkpoint(add_user_message=add_user_message)))
-            else:
-                self._store.checkpoint(add_user_message=add_user_message)()
+        store = self._store
+        await self._run(lambda: store.checkpoint(add_user_message=add_user_message), at_once=not self._waits_for_disk)
 
     async def write_system_prompt(self, prompt: str) -> None:
-        await self._change(lambda: switching.prepend(self._store, prompt))
+        await self._writer.change(lambda: switching.prepend(self._store, prompt))
 
     async def commit(self, *, messages: Sequence[Message] = (), usage: int | None = None, sync: bool = False) -> None:
         """Appends a group with one write: the leading assistant message, the usage, then the other messages."""
@@ -161,8 +156,7 @@ class Context(ContextView):
 
     async def sync(self) -> None:
         """What was appended survives a power cut after this."""
-        async with self._turn:
-            await shielded(asyncio.to_thread(self._store.log.sync))
+        await self._writer.change(self._store.sync)
 
     async def revert_to(self, checkpoint_id: int) -> None:
         """Forgets the checkpoint and everything after it. Raises `ValueError` when it does not exist."""
@@ -186,13 +180,13 @@ class Context(ContextView):
         """The one atomic switch: what stands before `keep_until` (None: nothing), then what is given, in this order,
         becomes the live timeline; the old one becomes a rotation."""
         plan = Plan(why, keep_until, system_prompt, checkpoint, add_user_message, messages, usage, note)
-        return await self._switch(lambda: switching.rewrite(self._store, plan))
+        return await self._writer.in_thread(lambda: switching.rewrite(self._store, plan))
 
     async def go_to(
         self, file: str, *, until: CheckpointRef | None = None, why: SwitchWhy = "restore", note: str = ""
     ) -> Switch:
         """A rotation, or what stands in it before a checkpoint, becomes the live timeline."""
-        return await self._switch(lambda: switching.go_to(self._store, file, until, why, note))
+        return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note))
 
     async def undo(self) -> Switch | None:
         """Takes back the last switch, whatever made it. None when there is none."""
@@ -203,57 +197,38 @@ class Context(ContextView):
         target = self.redo_target()
         return None if target is None else await self.go_to(target.file, why="redo")
 
+    async def name_checkpoint(self, checkpoint: int, name: str, *, file: str | None = None) -> None:
+        """The user's name for a checkpoint of the live timeline or of a rotation; an empty one takes it away.
+
+        Raises `ValueError` for an unknown file."""
+        node = self.timeline.live if file is None else self.timeline.node_of(file)
+        if node is None:
+            raise ValueError(f"{file} is not a timeline of this session")
+        await self._writer.change(lambda: self._store.name_checkpoint(node.id, checkpoint, without_surrogates(name)))
+
+    async def pin(self, file: str, on: bool = True) -> None:
+        """No policy removes a pinned rotation. Raises `ValueError` for an unknown file."""
+        if self.timeline.node_of(file) is None:
+            raise ValueError(f"{file} is not a timeline of this session")
+        await self._writer.change(lambda: self._store.pin(file, on))
+
+    @property
+    def projection(self) -> Projection:
+        """Everything that memory knows, as `compare` wants it."""
+        return self._store.projection
+
     async def close(self) -> None:
-        async with self._turn:
-            await shielded(asyncio.to_thread(self._store.close))
+        await self._writer.change(self._store.close)
 
     async def _append(self, group: Sequence[Line], *, sync: bool = False) -> None:
-        async with self._turn:
-            await self._write(group, sync=sync)
+        if group:
+            small = sum(len(line.data) for line in group) < INLINE_BELOW
+            at_once = small and not sync and not self._waits_for_disk
+            await self._run(lambda: self._store.commit(group, sync=sync), at_once=at_once)
 
-    async def _write(self, group: Sequence[Line], *, sync: bool) -> None:
-        if not group:
-            return
-        if sync or self._waits_for_disk or sum(len(line.data) for line in group) > INLINE_BELOW:
-            await shielded(self._in_thread(lambda: self._store.commit(group, sync=sync)))
-        else:
-            self._store.commit(group)()
+    async def _run(self, work: Callable[[], Publish], *, at_once: bool) -> None:
+        await (self._writer.at_once(work) if at_once else self._writer.change(work))
 
     @property
     def _waits_for_disk(self) -> bool:
         return self._store.log.durability == "always"
-
-    async def _change(self, work: Callable[[], Publish]) -> None:
-        async with self._turn:
-            await shielded(self._in_thread(work))
-
-    async def _switch(self, work: Callable[[], tuple[Switch, Publish]]) -> Switch:
-        async with self._turn:
-            return await shielded(self._switch_in_thread(work))
-
-    @staticmethod
-    async def _in_thread(work: Callable[[], Publish]) -> None:
-        publish = await asyncio.to_thread(work)
-        publish()
-
-    @staticmethod
-    async def _switch_in_thread(work: Callable[[], tuple[Switch, Publish]]) -> Switch:
-        switch, publish = await asyncio.to_thread(work)
-        publish()
-        return switch
-
-
-async def shielded(work: Coroutine[Any, Any, T]) -> T:
-    """Runs to its end even when the caller is cancelled; the caller learns of it only then."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
-            try:
-                await asyncio.wait([task])
-            except asyncio.CancelledError:
-                continue
-        if not task.cancelled():
-            task.exception()  # seen: the cancelled caller will not ask for it
-        raise

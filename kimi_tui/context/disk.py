@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
 
 NEW_FILE_MODE = 0o600
 """Conversations hold secrets: a file made by us is for its owner alone."""
@@ -28,7 +33,7 @@ class Disk:
         path.chmod(mode)
 
     def copy(self, source: int, target: int, start: int, stop: int) -> int:
-        """Copies some bytes of `source[start:stop]` to the end of `target`; returns how many."""
+        """Copies some bytes of `source[start:stop]` to where `target` stands; returns how many."""
         size = min(stop - start, _COPY_BLOCK)
         if hasattr(os, "copy_file_range"):
             try:
@@ -66,13 +71,18 @@ class Disk:
 
 
 def _errnos(*names: str) -> frozenset[int]:
-    import errno
-
     return frozenset(getattr(errno, name) for name in names if hasattr(errno, name))
 
 
 _NO_RANGE_COPY = _errnos("ENOSYS", "EXDEV", "EINVAL", "EOPNOTSUPP", "ENOTSUP", "EBADF", "EPERM")
 NO_HARD_LINKS = _errnos("EPERM", "EOPNOTSUPP", "ENOTSUP", "ENOSYS", "EMLINK", "EXDEV", "EACCES")
+
+
+def append_only(fd: int) -> int:
+    """From now on every write goes to the end, wherever that is. (A file opened so takes no range copies.)"""
+    if sys.platform != "win32":
+        fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
+    return fd
 
 
 def read_at(fd: int, size: int, offset: int) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kimi_tui.context.disk import NEW_FILE_MODE, NO_HARD_LINKS, Disk
+from kimi_tui.context.disk import NEW_FILE_MODE, NO_HARD_LINKS, Disk, append_only
 from kimi_tui.context.paths import Paths
 
 Durability = Literal["step", "always", "off"]
@@ -52,7 +52,6 @@ class Log:
         """Opens the file for appending, and makes it when it is not there. `size` stays what is known of it."""
         if self._fd is not None:
             return
-        self._disk.mkdir(self.paths.folder)
         self._name_unsynced = not self.paths.live.exists()
         self._fd = self._disk.open(self.paths.live, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         if not stat.S_ISREG(os.fstat(self._fd).st_mode):
@@ -78,35 +77,35 @@ class Log:
             return "ours"
         return "grown" if named.st_size > self.size else "replaced"
 
-    def append(self, data: bytes, *, sync: bool = False) -> None:
-        """All of `data` or nothing. Raises `OSError`; then the file is as it was."""
+    def append(self, data: bytes, *, sync: bool = False) -> bool:
+        """All of `data` or nothing. Raises `OSError`; then the file is as it was.
+
+        False when somebody else's records came in between: `size` still ends before those, and before `data`."""
         self.open()
         assert self._fd is not None
+        written = 0
         try:
-            written = self._disk.write(self._fd, data)
-            if written < len(data):
-                self._write_rest(memoryview(data)[written:])
+            while written < len(data):
+                written += self._disk.write(self._fd, memoryview(data)[written:] if written else data)
             self._unsynced = True
             if self.durability == "always" or (sync and self.durability != "off"):
                 self.sync()
         except OSError:
-            self._take_back()
+            self._take_back(written)
             raise
+        if os.lseek(self._fd, 0, os.SEEK_CUR) != self.size + len(data):
+            return False
         self.size += len(data)
+        return True
 
-    def _write_rest(self, rest: memoryview) -> None:
+    def _take_back(self, written: int) -> None:
+        """Cuts off what a failed append has written, unless somebody else has written since."""
         assert self._fd is not None
-        while rest:
-            written = self._disk.write(self._fd, rest)
-            if written == 0:
-                raise OSError("the disk takes no more")
-            rest = rest[written:]
-
-    def _take_back(self) -> None:
-        assert self._fd is not None
+        stop = os.lseek(self._fd, 0, os.SEEK_CUR)
+        start = stop - written if written else self.size
         with contextlib.suppress(OSError):
-            if os.fstat(self._fd).st_size > self.size:
-                self._disk.truncate(self._fd, self.size)
+            if start < stop == os.fstat(self._fd).st_size:
+                self._disk.truncate(self._fd, start)
 
     def sync(self) -> None:
         """What was appended survives a power cut."""
@@ -119,11 +118,14 @@ class Log:
             self._disk.sync_folder(self.paths.folder)
             self._name_unsynced = False
 
-    def switch(self, pieces: Sequence[Piece], *, keep_old: bool, announce: Callable[[str], None]) -> str | None:
+    def switch(
+        self, pieces: Sequence[Piece], *, keep_old: bool, announce: Callable[[str], None], above: int = 0
+    ) -> str | None:
         """Puts a file made of the pieces in the live one's place; returns the rotation's name, None if there is none.
 
-        `announce` is told the rotation's name right before the old file gets it. Raises `OSError`; then the live
-        file is as it was. The rename is the moment of truth: after it nothing raises.
+        The rotation's number is higher than `above` and than all that are there; `announce` is told its name right
+        before the old file gets it, and may refuse. Raises `OSError`; then the live file is as it was. The rename is
+        the moment of truth: after it nothing raises.
         """
         new = self.paths.new(os.getpid())
         rotation: Path | None = None
@@ -131,7 +133,7 @@ class Log:
             size, fd = self._build(new, pieces)
             try:
                 if keep_old:
-                    rotation = self._rotate(announce)
+                    rotation = self._rotate(announce, above)
                 self._disk.replace(new, self.paths.live)
             except BaseException:
                 os.close(fd)
@@ -143,7 +145,7 @@ class Log:
         return rotation.name if rotation else None
 
     def _build(self, new: Path, pieces: Sequence[Piece]) -> tuple[int, int]:
-        fd = self._disk.open(new, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC)
+        fd = self._disk.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         try:
             for piece in pieces:
                 if isinstance(piece, bytes):
@@ -153,7 +155,7 @@ class Log:
             self._disk.chmod(new, self._mode())
             if self.durability != "off":
                 self._disk.sync(fd)
-            return os.fstat(fd).st_size, fd
+            return os.fstat(fd).st_size, append_only(fd)
         except BaseException:
             os.close(fd)
             raise
@@ -188,8 +190,8 @@ class Log:
         except FileNotFoundError:
             return NEW_FILE_MODE
 
-    def _rotate(self, announce: Callable[[str], None]) -> Path:
-        number = max(self.paths.numbers(), default=0) + 1
+    def _rotate(self, announce: Callable[[str], None], above: int) -> Path:
+        number = max([above, *self.paths.numbers()]) + 1
         while True:
             rotation = self.paths.rotation(number)
             announce(rotation.name)

@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.context.history import Body, History, Pages
+from kimi_tui.context.packed import open_rotation
 from kimi_tui.context.projection import Projection
 from kimi_tui.context.records import BOM, MessageLine, parse
 
 LAZY_ABOVE = 20 << 20
 """Bytes. Bodies of bigger files stay on the disk until somebody asks for them."""
 
-_BUFFER = 1 << 20
-
 
 def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE) -> tuple[Projection, bool]:
-    """The projection of a whole file, and whether its last line lacks its end. Raises `OSError`."""
-    with path.open("rb", buffering=_BUFFER) as file:
-        lazy = path.stat().st_size > lazy_above
+    """The projection of a whole file, and whether its last line lacks its end. Raises `OSError`.
+
+    A compressed rotation is found under its plain name."""
+    with open_rotation(path) as file:
+        lazy = path.exists() and path.stat().st_size > lazy_above
         history = History(pages=Pages(path) if lazy else None)
         projection = Projection(path.name, history)
         return projection, fold(file, projection, lazy=lazy)

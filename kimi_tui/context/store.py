@@ -13,15 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kimi_tui.context import lines
+from kimi_tui.context.adoption import build_timeline
 from kimi_tui.context.disk import Disk, read_at
+from kimi_tui.context.journal import Entry, Journal, Label, Pin
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder, SessionLock, SessionLocked
 from kimi_tui.context.log import Durability, Log, Span
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
 from kimi_tui.context.reading import fold, read_file
-from kimi_tui.context.recovery import clean_up
-from kimi_tui.context.timeline import Journal, Timeline
+from kimi_tui.context.recovery import bring_back, clean_up
+from kimi_tui.context.timeline import Timeline
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -39,7 +41,7 @@ class Store:
         self.holder: LockHolder | None = None
         self.disk = disk
         self.log = Log(self.paths, disk, durability)
-        self.journal = Journal(self.paths, disk)
+        self.journal = Journal(self.paths, disk, durable=durability != "off")
         self.loaded = False
         """Memory holds the whole file, not only what was appended here."""
         self._read_only = read_only
@@ -56,8 +58,11 @@ class Store:
         self._keeps_lock = not self._read_only and self._take_lock(problems)
         if self._keeps_lock:
             clean_up(self.paths, self.disk)
+        timeline = build_timeline(self.paths, self.journal.read())
+        if self._keeps_lock and (found := bring_back(self.log, self.disk, timeline)):
+            problems.append(found)
+            timeline = build_timeline(self.paths, self.journal.read())
         projection, size = self._load(problems, mend=self._keeps_lock)
-        timeline = self._read_timeline()
 
         def publish() -> None:
             self.projection, self.log.size, self.timeline = projection, size, timeline
@@ -89,12 +94,6 @@ class Store:
             projection.seal()
         return projection, projection.size
 
-    def _read_timeline(self) -> Timeline:
-        timeline = Timeline(self.paths.live.name)
-        for switch in self.journal.read():
-            timeline = timeline.after(switch)
-        return timeline
-
     # --- writing ---
 
     @contextmanager
@@ -113,7 +112,8 @@ class Store:
     def _claim(self) -> None:
         if self._read_only or self.holder is not None:
             raise SessionLocked(self.paths.live, self.holder)
-        self.disk.mkdir(self.paths.folder)
+        if not self.paths.folder.is_dir():
+            self.disk.mkdir(self.paths.folder)
         try:
             holder = self._lock.acquire()
         except OSError as error:
@@ -146,7 +146,7 @@ class Store:
         if torn:
             self._seal()
         count = len(self.projection.history) - before
-        self._tell(f"Another program added {count} message{'s' * (count != 1)}; they were taken in.", "foreign")
+        self._tell(f"Another program writes to this file too; {count} message{'s' * (count != 1)} came in.", "foreign")
 
     def _skip_to_end(self, size: int) -> None:
         """A context that was not asked to restore knows only what it writes itself."""
@@ -170,7 +170,7 @@ class Store:
         problems: list[Problem] = []
         self.projection, self.log.size = self._load(problems, mend=True)
         self.problems += problems + self.projection.problems
-        self.timeline = self._read_timeline()
+        self.timeline = build_timeline(self.paths, self.journal.read())
         self.loaded = True
 
     def _tell(self, what: str, kind: str) -> None:
@@ -179,8 +179,12 @@ class Store:
     def commit(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
         """Appends the records with one write. All or nothing; raises `OSError` or `SessionLocked`."""
         with self.writing():
-            self.log.append(lines.joined(group), sync=sync)
-        return lambda: self.fold_in(group)
+            return self.append(group, sync=sync)
+
+    def append(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
+        if self.log.append(lines.joined(group), sync=sync):
+            return lambda: self.fold_in(group)
+        return self._take_in_tail
 
     def checkpoint(self, *, add_user_message: bool) -> Publish:
         """Appends a checkpoint under the next free id, told to the model when asked for."""
@@ -189,8 +193,25 @@ class Store:
             group = [lines.of_checkpoint(number, self.now(), self.projection.tokens)]
             if add_user_message:
                 group += lines.of_messages(lines.visible_checkpoint(number))
-            self.log.append(lines.joined(group))
-        return lambda: self.fold_in(group)
+            return self.append(group)
+
+    def name_checkpoint(self, timeline: str, checkpoint: int, name: str) -> Publish:
+        with self.writing():
+            self.journal.write(Entry(label=Label(timeline, checkpoint, name)))
+
+        def publish() -> None:
+            self.timeline = self.timeline.named(timeline, checkpoint, name)
+
+        return publish
+
+    def pin(self, file: str, on: bool) -> Publish:
+        with self.writing():
+            self.journal.write(Entry(pin=Pin(file, on)))
+
+        def publish() -> None:
+            self.timeline = self.timeline.with_pin(file, on)
+
+        return publish
 
     def fold_in(self, group: Sequence[Line]) -> None:
         for line in group:
@@ -199,10 +220,20 @@ class Store:
     def now(self) -> float | None:
         return None if self._clock is None else round(self._clock(), 3)
 
-    def close(self) -> None:
+    def sync(self) -> Publish:
+        """What was appended survives a power cut. Raises `OSError`."""
+        self.log.sync()
+        return _nothing
+
+    def close(self) -> Publish:
         self.log.close()
         self._lock.release()
         self._keeps_lock = False
+        return _nothing
+
+
+def _nothing() -> None:
+    """Nothing in memory changes."""
 
 
 def _nobody(rotation: str) -> None:

@@ -152,8 +152,7 @@ def prepend(store: Store, text: str) -> Publish:
     prompt = lines.of_system_prompt(text)
     with store.writing():
         if store.log.size == 0:
-            store.log.append(prompt.data)
-            return lambda: store.fold_in([prompt])
+            return store.append([prompt])
         if not store.loaded:
             store.reload()
         projection = store.projection
@@ -215,7 +214,8 @@ def _carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
         store.journal.begin(named)
 
     worth_keeping = store.log.size > 0 or bool(store.timeline.switches)
-    store.log.switch(pieces, keep_old=worth_keeping, announce=announce)
+    above = max((store.paths.number(each.file) or 0 for each in store.timeline.switches), default=0)
+    store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
     if named.file:
         store.journal.done(named)
     return named

@@ -1,22 +1,15 @@
-"""The tree of timelines: which one took another's place, why and when.
-
-`timeline.jsonl` has two lines for each switch, one before it happens (`begin`) and one after (`done`). The file only
-describes: what happened is told by the context files themselves, and losing it loses labels, no messages.
-"""
+"""The tree of timelines: which one took another's place, why and when. Plain values; opens no file."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import msgspec
 
-from kimi_tui.context.disk import Disk, read_at
-from kimi_tui.context.paths import Paths
 from kimi_tui.protocol.views import SwitchWhy
 
 ROOT = "root"
@@ -58,10 +51,11 @@ class Node:
 
     id: str
     parent: str | None
+    """The timeline whose beginning it shares."""
     file: str
     """The file that holds it; the live file's name for the live one."""
     birth: Switch | None
-    """How it came to be; None for the first and for those of other programs."""
+    """How it came to be; None for the first."""
     live: bool = False
 
 
@@ -73,11 +67,15 @@ class Timeline:
     switches: tuple[Switch, ...] = ()
     """Oldest first."""
     undo: tuple[str, ...] = ()
-    """Ids of timelines that undo goes back to, the next one last."""
+    """Ids of the timelines that undo goes back to, the next one last."""
     redo: tuple[str, ...] = ()
     live_id: str = ROOT
-    files: dict[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Timeline id → the rotation that holds it."""
+    labels: tuple[tuple[str, int, str], ...] = ()
+    """The user's names for checkpoints: timeline id, checkpoint id, name; the newest last."""
+    pinned: frozenset[str] = frozenset()
+    """Rotations that no policy may remove."""
 
     @property
     def live(self) -> Node:
@@ -89,13 +87,23 @@ class Timeline:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Oldest first; the live one is the last that came to be."""
-        return tuple(self.node(each) for each in dict.fromkeys((*self.files, self.live_id)))
+        """Oldest first."""
+        births: dict[str, Switch | None] = {ROOT: None, **{switch.id: switch for switch in self.switches}}
+        there = (item for item in births.items() if item[0] in self.files or self._lives(item[0]))
+        return tuple(self._node(node_id, birth) for node_id, birth in there)
+
+    def _lives(self, node_id: str) -> bool:
+        return node_id == self.live_id
+
+    def birth(self, node_id: str) -> Switch | None:
+        return next((switch for switch in reversed(self.switches) if switch.id == node_id), None)
 
     def node(self, node_id: str) -> Node:
-        """Raises `KeyError` for an unknown id."""
-        birth = next((switch for switch in reversed(self.switches) if switch.id == node_id), None)
-        live = node_id == self.live_id
+        """Raises `KeyError` for a timeline that is unknown or whose file is gone."""
+        return self._node(node_id, self.birth(node_id))
+
+    def _node(self, node_id: str, birth: Switch | None) -> Node:
+        live = self._lives(node_id)
         file = self.live_file if live else self.files[node_id]
         return Node(node_id, birth.parent if birth else None, file, birth, live)
 
@@ -106,93 +114,54 @@ class Timeline:
         found = next((node_id for node_id, name in self.files.items() if name == file), None)
         return None if found is None else self.node(found)
 
+    def names(self, node_id: str | None = None) -> dict[int, str]:
+        """The user's names of a timeline's checkpoints (of the live one's by default), inherited ones included."""
+        node_id = self.live_id if node_id is None else node_id
+        birth = self.birth(node_id)
+        names: dict[int, str] = {}
+        if birth is not None and birth.parent is not None:
+            until = birth.checkpoint
+            names = {n: name for n, name in self.names(birth.parent).items() if until is None or n < until}
+        own = {checkpoint: name for owner, checkpoint, name in self.labels if owner == node_id}
+        return {checkpoint: name for checkpoint, name in (names | own).items() if name}
+
     def after(self, switch: Switch) -> Timeline:
         undo, redo = self.undo, self.redo
         if switch.why == "undo":
-            undo, redo = undo[:-1], (*redo, switch.left)
+            undo, redo = _popped(undo, switch.parent), (*redo, switch.left)
         elif switch.why == "redo":
-            undo, redo = (*undo, switch.left), redo[:-1]
+            undo, redo = (*undo, switch.left), _popped(redo, switch.parent)
         else:
             undo, redo = (*undo, switch.left), ()
-        files = self.files | {switch.left: switch.file}
-        return Timeline(self.live_file, (*self.switches, switch), undo, redo, switch.id, files)
+        files = MappingProxyType({**self.files, switch.left: switch.file})
+        return replace(self, switches=(*self.switches, switch), undo=undo, redo=redo, live_id=switch.id, files=files)
+
+    def named(self, node_id: str, checkpoint: int, name: str) -> Timeline:
+        return replace(self, labels=(*self.labels, (node_id, checkpoint, name)))
+
+    def with_pin(self, file: str, on: bool) -> Timeline:
+        return replace(self, pinned=self.pinned | {file} if on else self.pinned - {file})
+
+    def without(self, gone: frozenset[str]) -> Timeline:
+        """The same when these rotations are no more."""
+        files = {node_id: file for node_id, file in self.files.items() if file not in gone}
+        return replace(
+            self,
+            files=MappingProxyType(files),
+            undo=tuple(node_id for node_id in self.undo if node_id in files),
+            redo=tuple(node_id for node_id in self.redo if node_id in files),
+            pinned=self.pinned - gone,
+        )
+
+
+def _popped(stack: tuple[str, ...], target: str | None) -> tuple[str, ...]:
+    """The stack below its topmost `target`."""
+    for position in range(len(stack) - 1, -1, -1):
+        if stack[position] == target:
+            return stack[:position]
+    return stack[:-1]
 
 
 def new_id(now: float | None = None) -> str:
     """Sorts by time, does not repeat."""
     return f"{int((time.time() if now is None else now) * 1000):012x}{secrets.token_hex(4)}"
-
-
-class _Line(msgspec.Struct):
-    begin: Switch | None = None
-    done: str | None = None
-
-
-_decode = msgspec.json.Decoder(_Line).decode
-
-
-class Journal:
-    """`timeline.jsonl`. A disk that refuses to take a line stops no switch."""
-
-    def __init__(self, paths: Paths, disk: Disk) -> None:
-        self._paths = paths
-        self._disk = disk
-
-    def begin(self, switch: Switch) -> None:
-        self._append(msgspec.json.encode({"begin": switch}))
-
-    def done(self, switch: Switch) -> None:
-        self._append(msgspec.json.encode({"done": switch.id}))
-
-    def _append(self, line: bytes) -> None:
-        with contextlib.suppress(OSError):
-            fd = self._disk.open(self._paths.timeline, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-            try:
-                size = os.fstat(fd).st_size
-                torn = size > 0 and read_at(fd, 1, size - 1) != b"\n"
-                self._disk.write(fd, b"\n" * torn + line + b"\n")
-            finally:
-                os.close(fd)
-
-    def read(self) -> list[Switch]:
-        """The switches that happened, oldest first. Lines that cannot be read are passed over."""
-        try:
-            lines = self._paths.timeline.read_bytes().split(b"\n")
-        except OSError:
-            return []
-        return _happened(_read_lines(lines), self._is_there)
-
-    def _is_there(self, switch: Switch) -> bool:
-        """Without its `done` line, a switch counts when its rotation is there and is not the live file too."""
-        try:
-            rotation = (self._paths.folder / switch.file).stat()
-        except OSError:
-            return False
-        try:
-            live = self._paths.live.stat()
-        except OSError:
-            return rotation.st_size == switch.size
-        return rotation.st_size == switch.size and rotation.st_ino != live.st_ino
-
-
-def _read_lines(lines: Sequence[bytes]) -> Iterable[_Line]:
-    for line in lines:
-        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            yield _decode(line)
-
-
-def _happened(lines: Iterable[_Line], is_there: Callable[[Switch], bool]) -> list[Switch]:
-    begun: dict[str, Switch] = {}
-    done: set[str] = set()
-    for line in lines:
-        if line.begin is not None:
-            begun.pop(line.begin.id, None)
-            begun[line.begin.id] = line.begin
-        if line.done is not None:
-            done.add(line.done)
-    last_claim = {switch.file: switch.id for switch in begun.values()}
-    return [
-        switch
-        for switch in begun.values()
-        if switch.id in done or (last_claim[switch.file] == switch.id and is_there(switch))
-    ]

@@ -18,6 +18,8 @@ from kimi_tui.llm.model import ModelFault
 
 LONGEST_LINE = 64 * 1024 * 1024
 LOG_LIMIT = 1_000_000
+GOODBYE = 2.0
+"""Seconds between the request to end and the kill."""
 _PACKAGE_ROOT = Path(__file__).parents[2]
 
 Event = dict[str, Any]
@@ -71,16 +73,19 @@ class Child:
                 process.stdin.write(_line({"id": number, "do": "cancel"}))
 
     async def close(self) -> None:
-        """Ends the process and everything it started. Never raises."""
+        """Ends the process and everything it started: asked first, then made to. Never raises."""
         process, self._process = self._process, None
         if process is None:
             return
+        if process.stdin is not None:
+            process.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), GOODBYE)
         _kill(process)
+        await process.wait()
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(process.wait(), 2)
 
     async def _start(self) -> asyncio.subprocess.Process:
         async with self._starting:

@@ -2,19 +2,19 @@
 
 In:  {"id": n, "do": name, …} starts a task, {"id": n, "do": "cancel"} ends one.
 Out: {"id": n, …} any number of times, the last with "end": true or "fault": {…}.
-The process ends with its parent: when stdin does, or by the kernel's word.
+The process ends with its parent: when stdin does.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import json
 import logging
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -24,8 +24,9 @@ from kimi_tui.llm.model import ModelFault
 Emit = Callable[[dict[str, Any]], None]
 Handler = Callable[[dict[str, Any], Emit], Awaitable[None]]
 
-NICENESS = 5
-_PR_SET_PDEATHSIG = 1
+NICENESS = 2
+LONGEST_GOODBYE = 1.0
+"""Seconds that tasks get to tidy up."""
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,15 @@ class Host:
         with self._writing:
             while data:
                 data = data[os.write(self._out, data) :]
+
+    async def close(self) -> None:
+        """Ends every task, then the process. A task that does not end in time is left behind."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=LONGEST_GOODBYE)
+        os._exit(0)
 
     async def _run(self, request: dict[str, Any]) -> None:
         number = request["id"]
@@ -97,25 +107,26 @@ def serve(handle: Handler) -> None:
 
 
 async def _serve(host: Host) -> None:
-    loop = asyncio.get_running_loop()
-    threading.Thread(target=_listen, args=(loop, host), daemon=True).start()
-    await asyncio.Event().wait()
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    threading.Thread(target=_listen, args=(loop, host, over), daemon=True).start()
+    await over.wait()
+    await host.close()
 
 
-def _listen(loop: asyncio.AbstractEventLoop, host: Host) -> None:
+def _listen(loop: asyncio.AbstractEventLoop, host: Host, over: asyncio.Event) -> None:
     """Reads in a thread of its own, so that the end of the parent is noticed whatever else runs."""
     for line in sys.stdin.buffer:
         loop.call_soon_threadsafe(host.receive, line)
-    os._exit(0)
+    loop.call_soon_threadsafe(over.set)
+    time.sleep(2 * LONGEST_GOODBYE)
+    os._exit(1)
 
 
 def _settle() -> None:
-    """Steps back behind the screen, leaves Ctrl+C to the parent, and asks the kernel to end with it."""
+    """Steps back behind the screen, and leaves Ctrl+C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _log_masked() -> None:

@@ -200,3 +200,20 @@ def _pictures(message: Message, dialect: Dialect) -> list[dict[str, Any]]:
     """Images of a result; they follow its block in a user message, for results may hold text only."""
     images = [part for part in message.content if isinstance(part, ImageURLPart)] if dialect.vision else []
     return _user_parts(images, dialect)
+
+
+def without_tools(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same conversation for a model that knows no tools: calls and results are told in words."""
+    told: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "tool":
+            _say(told, [_text(f"[result]\n{message['content']}")])
+        elif calls := message.get("tool_calls"):
+            lines = [f"[called {call['function']['name']} {call['function']['arguments']}]" for call in calls]
+            told.append({"role": "assistant", "content": "\n".join([message.get("content", ""), *lines]).strip()})
+        elif message["role"] == "user":
+            content = message["content"]
+            _say(told, [_text(content)] if isinstance(content, str) else content)
+        else:
+            told.append(message)
+    return told

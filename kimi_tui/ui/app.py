@@ -85,7 +85,8 @@ class KimiApp(App[None]):
         if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
             return
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGABRT):
-            asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started the app has taken care of it
+                asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
 
     def _told_to_end(self) -> None:
         """From outside, e.g. by a closed terminal: files are closed and the terminal is put back."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kimi_tui.llm import normalize_history, prepare_history
 from kimi_tui.llm.model import Request
 from kimi_tui.llm.provider import Dialect, to_provider, valid_arguments
-from kimi_tui.protocol.messages import FunctionBody, ImageURLPart, MediaURL, Message, TextPart, ThinkPart, ToolCall
+from kimi_tui.protocol.messages import FunctionBody, ImageURLPart, Message, TextPart, ThinkPart, ToolCall
 from tests.scripted_server import violations
 
 
@@ -148,13 +148,15 @@ def test_reasoning_goes_back_with_every_call_where_the_provider_wants_it() -> No
 
 
 def test_an_image_goes_out_or_is_noted_as_left_out() -> None:
-    picture = Message(role="user", content=[TextPart(text="see"), ImageURLPart(image_url=MediaURL(url="data:x"))])
+    picture = Message(
+        role="user", content=[TextPart(text="see"), ImageURLPart(image_url=ImageURLPart.ImageURL(url="data:x"))]
+    )
     assert sent(picture)[1]["content"][1] == {"type": "image_url", "image_url": {"url": "data:x"}}
     assert "an image was left out" in sent(picture, vision=False)[1]["content"]
 
 
 def test_an_image_in_a_result_follows_the_whole_block_of_results() -> None:
-    shot = Message(role="tool", tool_call_id="a", content=[ImageURLPart(image_url=MediaURL(url="data:x"))])
+    shot = Message(role="tool", tool_call_id="a", content=[ImageURLPart(image_url=ImageURLPart.ImageURL(url="data:x"))])
     messages = sent(user("look"), calling("a", "b"), shot, result("b", "ok"), user("and?"))
     assert [message["role"] for message in messages[3:]] == ["tool", "tool", "user"]
     assert [part["type"] for part in messages[5]["content"]] == ["image_url", "text"]
@@ -176,7 +178,7 @@ TEXTS = st.sampled_from(["", " ", "text", "\ud800", "中文\0"])
 PARTS = st.lists(
     st.builds(TextPart, text=TEXTS)
     | st.builds(ThinkPart, think=TEXTS)
-    | st.just(ImageURLPart(image_url=MediaURL(url="data:x"))),
+    | st.just(ImageURLPart(image_url=ImageURLPart.ImageURL(url="data:x"))),
     max_size=3,
 )
 CALLS = st.lists(

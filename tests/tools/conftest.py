@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tool_desk import Desk
+
+from tests.tools.tool_desk import Desk
 
 
 @pytest.fixture

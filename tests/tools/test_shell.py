@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tool_desk import Desk, tool_call
 
 from kimi_tui.tools.base import CallInterrupted, Decision
 from kimi_tui.tools.environment import command_environment, is_secret
@@ -18,6 +17,7 @@ from kimi_tui.tools.processes import Running
 from kimi_tui.tools.results import INTERRUPTED
 from kimi_tui.tools.shell import Shell
 from kimi_tui.tools.toolset import StepInterrupted, Toolset
+from tests.tools.tool_desk import Desk, tool_call
 
 
 def alive(token: str) -> list[int]:

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import pytest
 from pydantic import Field
-from tool_desk import Desk, tool_call
 
 from kimi_tui.protocol.messages import Message, ToolCall
 from kimi_tui.protocol.views import ToolView
 from kimi_tui.tools.base import Call, CallInterrupted, Params, ToolResult, failed
 from kimi_tui.tools.results import AFTER_REJECTION, INTERRUPTED, NOT_STARTED
 from kimi_tui.tools.toolset import StepInterrupted, Toolset, Watch
+from tests.tools.tool_desk import Desk, tool_call
 
 
 class Script:

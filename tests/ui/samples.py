@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from kimi_tui.protocol.views import (
+    ApprovalView,
+    DiffView,
     Entry,
     FileTouched,
+    QuestionOption,
+    QuestionView,
     RevertPreview,
     RotationView,
     SwitchView,
@@ -155,4 +159,66 @@ ROTATIONS: tuple[RotationView, ...] = (
     RotationView("context_3.jsonl", "dmail", MAIL.at, 48_213, 16_400, 31, 10, 79_500, note=MAIL.note),
     RotationView("context_2.jsonl", "compact", FOLD.at, 1_204_000, 1_204_000, 214, 96, 180_000, True, note=FOLD.note),
     RotationView("context_1.jsonl.gz", "revert", BACK.at, 9_412, 3_200, 20, 7, 31_000, compressed=True),
+)
+
+
+BEFORE = """import json
+
+
+def parse_items(data):
+    return data['items']
+
+
+def load(path):
+    with open(path) as file:
+        return parse_items(json.load(file))
+"""
+AFTER = """import json
+
+
+def parse_items(data):
+    if data is None:
+        return []
+    return data.get('items', [])
+
+
+def load(path):
+    with open(path) as file:
+        return parse_items(json.load(file))
+"""
+EDIT = ApprovalView(
+    "a1",
+    "StrReplaceFile",
+    "edit parser.py",
+    "/home/me/src/parser/parser.py",
+    (DiffView("src/parser/parser.py", BEFORE, AFTER),),
+    rule="edits inside src/parser",
+)
+COMMAND = ApprovalView(
+    "a2", "Shell", "run a command", "rm -rf build/ && make all 2>&1 | tail -20", rule="Shell: make *"
+)
+OUTSIDE = ApprovalView(
+    "a3",
+    "WriteFile",
+    "write a file",
+    "/etc/hosts",
+    (DiffView("/etc/hosts", "", "127.0.0.1 localhost\n"),),
+    outside=True,
+)
+QUESTIONS: tuple[QuestionView, ...] = (
+    QuestionView(
+        "Which database should the service use?",
+        "Database",
+        (
+            QuestionOption("PostgreSQL", "runs everywhere, needs a server"),
+            QuestionOption("SQLite", "one file, one writer"),
+            QuestionOption("[none]", "keep the JSON files"),
+        ),
+    ),
+    QuestionView(
+        "Which checks shall run before a commit?",
+        "Checks",
+        (QuestionOption("lint"), QuestionOption("types"), QuestionOption("tests", "the fast ones")),
+        multi_select=True,
+    ),
 )

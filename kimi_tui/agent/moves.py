@@ -1,0 +1,82 @@
+"""What has to happen whenever time was moved: everything derived from the erased span goes with it."""
+
+from __future__ import annotations
+
+from kimi_tui.agent.desk import Desk
+from kimi_tui.agent.rows import all_rows, lineage, switch_view
+from kimi_tui.context import Node, Switch
+from kimi_tui.protocol.events import ContextSwitched, TranscriptReset
+from kimi_tui.protocol.views import SwitchView
+
+TAIL = 400
+"""Entries that a reset brings along; earlier ones are asked for."""
+
+_WORDS = {
+    "revert": "going back",
+    "dmail": "the D-Mail",
+    "compact": "the compaction",
+    "clear": "clearing",
+    "prepend": "the new system prompt",
+    "restore": "restoring a rotation",
+    "undo": "the undo",
+    "redo": "the redo",
+    "repair": "the repair",
+    "prune": "the pruning",
+    "foreign": "what another program did",
+}
+
+
+def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
+    """Forget what the erased span had led to, read the chat anew and tell the screen."""
+    desk.toolset.repeats.reset()
+    view = switch_view(switch)
+    load_transcript(desk)
+    desk.emit(ContextSwitched(view))
+    desk.emit(reset(desk, view, prompt))
+
+
+def load_transcript(desk: Desk) -> None:
+    """The chat, from what is on disk."""
+    context = desk.context
+    jumps = lineage(context.timeline, context.checkpoints, len(context.history))
+    notes = [(index, switch_view(switch)) for index, switch in jumps]
+    desk.transcript.load(context.history, context.checkpoints, notes)
+
+
+def reset(desk: Desk, switch: SwitchView | None = None, prompt: str | None = None) -> TranscriptReset:
+    """The chat and the timeline as they stand."""
+    entries = desk.transcript.entries
+    return TranscriptReset(
+        total=len(entries),
+        entries=tuple(entries[-TAIL:]),
+        timeline=all_rows(desk),
+        tokens=desk.tokens(),
+        switch=switch,
+        prompt=prompt,
+        undo=undo_words(desk),
+        redo=redo_words(desk),
+    )
+
+
+def rows_again(desk: Desk) -> TranscriptReset:
+    """The same chat with its timeline drawn anew."""
+    return reset(desk)
+
+
+def undo_words(desk: Desk) -> str:
+    """What `Undo` would take back now; empty when nothing."""
+    target = desk.context.undo_target()
+    return _words(desk, target)
+
+
+def redo_words(desk: Desk) -> str:
+    """What `Redo` would do again; empty when nothing."""
+    target = desk.context.redo_target()
+    return _words(desk, desk.context.timeline.live if target and target.birth is None else target)
+
+
+def _words(desk: Desk, target: Node | None) -> str:
+    if target is None:
+        return ""
+    left = next((switch for switch in reversed(desk.context.timeline.switches) if switch.left == target.id), None)
+    return _WORDS[left.why] if left else "the last jump"
