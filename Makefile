@@ -12,14 +12,15 @@ UV     := $(shell command -v uv 2>/dev/null)
 install: $(STAMP)
 
 $(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kimi-tui needs Python 3.11 or newer, this is %d.%d: make PYTHON=…" % sys.version_info[:2])'
 	@rm -rf $(VENV)
 ifdef UV
 	@$(UV) venv --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV)
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --compile-bytecode --constraint constraints.txt --group dev --editable '.[local,zstd]'
 else
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[local,zstd]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[local,zstd]'
 endif
 	@touch $@
 

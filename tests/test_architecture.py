@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kimi_tui"
 
-BASE = {"settings", "resources", "options"}
+BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults", "literal"}
 PROTOCOL = BASE | {"protocol"}
 CONTEXT = PROTOCOL | {"context"}
 ENGINE = CONTEXT | {"session", "llm"}
@@ -20,9 +20,15 @@ MIDDLE = ("injections", "tools", "hooks", "flows", "skills", "background", "mcp"
 AGENT = ENGINE | set(MIDDLE)
 
 MAY_USE: dict[str, set[str]] = {
-    "settings": {"resources", "options"},
+    "settings": (BASE - {"settings"}) | {"unknown_keys"},
     "resources": set(),
     "options": set(),
+    "config_file": {"faults", "options"},
+    "config_layers": {"config_file", "options"},
+    "unknown_keys": {"config_file", "config_layers"},
+    "places": {"faults"},
+    "faults": set(),
+    "literal": set(),
     "protocol": set(),
     "context": PROTOCOL,
     "session": CONTEXT,

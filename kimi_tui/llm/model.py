@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import ModelView
+
+if TYPE_CHECKING:
+    from kimi_tui.protocol.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class ThinkPiece:
 
 @dataclass(frozen=True, slots=True)
 class CallPiece:
-    """A piece of a tool call. Pieces of one call share `index`; ids are whole and unique when they leave the model."""
+    """A piece of a tool call. Pieces of one call share `index` and `id`; the id is unique in the session. The whole
+    name comes with the first piece and is empty in later ones; `arguments` adds up."""
 
     index: int
     id: str

@@ -1,15 +1,15 @@
 """Messages in the wire format of the log (and of kimi-cli): what the model said, was told, and called.
 
-A message whose only part is text is written with `content` as a plain string; `None` fields are left out. Parts and
-keys that are not known here are kept as they are and written back unchanged.
+A message whose only part is text is written with `content` as a plain string; `None` fields of a message are left
+out, `None` fields of a part are written. Parts and keys that are not known here are kept and written back unchanged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Tag, field_serializer, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_serializer
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -34,22 +34,33 @@ class MediaURL(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     url: str
+    """An address, or the data itself (`data:image/png;base64,…`)."""
     id: str | None = None
+    """Lets a model tell several media apart."""
 
 
 class ImageURLPart(_Part):
+    class ImageURL(MediaURL):
+        pass
+
     type: Literal["image_url"] = "image_url"
-    image_url: MediaURL
+    image_url: ImageURL
 
 
 class AudioURLPart(_Part):
+    class AudioURL(MediaURL):
+        pass
+
     type: Literal["audio_url"] = "audio_url"
-    audio_url: MediaURL
+    audio_url: AudioURL
 
 
 class VideoURLPart(_Part):
+    class VideoURL(MediaURL):
+        pass
+
     type: Literal["video_url"] = "video_url"
-    video_url: MediaURL
+    video_url: VideoURL
 
 
 class OpaquePart(_Part):
@@ -77,20 +88,42 @@ ContentPart = Annotated[
 ]
 
 
-class FunctionBody(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    name: str
-    arguments: str | None = None
-    """JSON text, as the model wrote it."""
+def _empty_for_none(value: Any) -> Any:
+    return "" if value is None else value
 
 
 class ToolCall(BaseModel):
     model_config = ConfigDict(extra="allow")
 
+    class FunctionBody(BaseModel):
+        model_config = ConfigDict(extra="allow")
+
+        name: str
+        arguments: Annotated[str, BeforeValidator(_empty_for_none)] = ""
+        """JSON text, as the model wrote it. `None` becomes empty text, since kimi-cli needs the key."""
+
+        if TYPE_CHECKING:
+
+            def __init__(self, *, name: str, arguments: str | None = "", **extra: Any) -> None: ...
+
     type: Literal["function"] = "function"
     id: str
     function: FunctionBody
+    extras: dict[str, Any] | None = None
+    """What a provider wants back with the call."""
+
+
+FunctionBody = ToolCall.FunctionBody
+
+
+def _as_parts(value: Any) -> Any:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [TextPart(text=value)]
+    if isinstance(value, _Part):
+        return [value]
+    return list(value) if isinstance(value, tuple) else value
 
 
 class Message(BaseModel):
@@ -98,28 +131,36 @@ class Message(BaseModel):
 
     role: Role
     name: str | None = None
-    content: list[ContentPart]
+    content: Annotated[list[ContentPart], BeforeValidator(_as_parts)] = Field(default_factory=list)
+    """Empty: no content (an assistant that only calls tools)."""
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
+    partial: bool | None = None
 
-    def __init__(self, *, role: Role, content: str | Sequence[Any] | _Part | None = None, **fields: Any) -> None:
-        super().__init__(role=role, content=content, **fields)
+    if TYPE_CHECKING:
 
-    @field_validator("content", mode="before")
-    @classmethod
-    def _as_parts(cls, value: Any) -> Any:
-        if value is None:
-            return []
-        if isinstance(value, str):
-            return [TextPart(text=value)]
-        return [value] if isinstance(value, _Part) else value
+        def __init__(
+            self,
+            *,
+            role: Role,
+            content: str | _Part | Sequence[_Part] | None = None,
+            name: str | None = None,
+            tool_calls: Sequence[ToolCall] | None = None,
+            tool_call_id: str | None = None,
+            partial: bool | None = None,
+            **extra: Any,
+        ) -> None: ...
 
     @field_serializer("content")
     def _compact(self, parts: list[ContentPart]) -> Any:
         if len(parts) == 1 and isinstance(parts[0], TextPart) and not parts[0].model_extra:
             return parts[0].text
-        return [part.model_dump(exclude_none=True) for part in parts]
+        return [part.model_dump() for part in parts]
 
     def text(self, separator: str = "") -> str:
         """All text parts, joined; thinking and media left out."""
         return separator.join(part.text for part in self.content if isinstance(part, TextPart))
+
+    def extract_text(self, sep: str = "") -> str:
+        """The name that kimi-cli has for `text`."""
+        return self.text(sep)

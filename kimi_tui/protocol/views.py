@@ -38,6 +38,8 @@ class DiffView:
     path: str
     before: str
     after: str
+    first_line: int = 1
+    """Number of the first line of both sides: equal lines far from the change are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +262,9 @@ class ApprovalView:
     outside: bool = False
     """The target lies outside the allowed folders."""
     rule: str = ""
-    """What «always for this session» would admit from now on."""
+    """What «always for this session» would admit from now on; empty: every call of the tool."""
+    explicit: bool = False
+    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in plan mode)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,101 @@
+"""Commands about the running turn and the modes: answered at once, whatever goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_tui.agent.steering import Prompt
+from kimi_tui.protocol.commands import (
+    AddDir,
+    AnswerApproval,
+    AnswerQuestion,
+    Interrupt,
+    KeepDraft,
+    SendPrompt,
+    SetMode,
+    SetTitle,
+    Steer,
+    TakeBackQueued,
+)
+from kimi_tui.protocol.events import Noticed, TitleChanged
+from kimi_tui.session import session_at
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.agent import Agent
+
+
+def send_prompt(agent: Agent, command: SendPrompt) -> None:
+    agent.send(Prompt(command.text, command.images))
+
+
+def steer(agent: Agent, command: Steer) -> None:
+    """Joins the running turn; without one it is an ordinary prompt."""
+    prompt = Prompt(command.text, command.images)
+    if agent.in_turn:
+        agent.desk.steering.steer(prompt)
+    else:
+        agent.send(prompt)
+
+
+def take_back_queued(agent: Agent, command: TakeBackQueued) -> None:
+    agent.desk.steering.give_back("taken back")
+
+
+def interrupt(agent: Agent, command: Interrupt) -> None:
+    agent.interrupt()
+
+
+def answer_approval(agent: Agent, command: AnswerApproval) -> None:
+    if not agent.desk.questions.answer_approval(command):
+        agent.emit(Noticed("that question is no longer open", "warning"))
+
+
+def answer_question(agent: Agent, command: AnswerQuestion) -> None:
+    if not agent.desk.questions.answer_question(command):
+        agent.emit(Noticed("that question is no longer open", "warning"))
+
+
+async def set_mode(agent: Agent, command: SetMode) -> None:
+    """Switch a mode; it holds from the next call of a tool on and is remembered with the session."""
+    desk = agent.desk
+    if getattr(desk.state, command.mode) == command.on:
+        return
+    if command.mode == "plan":
+        desk.plan_activated = command.on
+    desk.set_mode(command.mode, command.on)
+    if command.mode == "afk":
+        await desk.injections.afk_changed(command.on)
+
+
+def set_title(agent: Agent, command: SetTitle) -> None:
+    """Name this session, or another one from the picker."""
+    desk = agent.desk
+    if command.path and Path(command.path) != desk.session.folder:
+        other = session_at(Path(command.path), desk.session.work_dir)
+        state, _ = other.load_state()
+        state.title = command.title
+        other.save_state(state)
+        return
+    desk.state.title = desk.title = command.title
+    desk.keep_state()
+    agent.emit(TitleChanged(command.title))
+
+
+def add_dir(agent: Agent, command: AddDir) -> None:
+    """Let the tools use one more folder, for as long as the session lives."""
+    desk = agent.desk
+    folder = (desk.session.work_dir / Path(command.path).expanduser()).resolve()
+    if not folder.is_dir():
+        agent.emit(Noticed(f"{folder} is not a folder", "error"))
+        return
+    if folder not in desk.dirs:
+        desk.dirs = (*desk.dirs, folder)
+        desk.state.additional_dirs = tuple(str(path) for path in desk.dirs)
+        desk.keep_state()
+    agent.emit(Noticed(f"{folder} can be used now"))
+
+
+def keep_draft(agent: Agent, command: KeepDraft) -> None:
+    agent.desk.state.draft = command.text
+    agent.desk.keep_state()

@@ -1,0 +1,195 @@
+"""What lies on the agent's desk: one open session, and all that its turns work with.
+
+Everything in `agent/` that does something takes a desk. Opening another session puts a new desk in place of the old.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.gauge import Limits, tokens_view
+from kimi_tui.agent.grants import written
+from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.state_file import StateFile
+from kimi_tui.agent.steering import Steering
+from kimi_tui.agent.telemetry import Telemetry
+from kimi_tui.agent.transcript import Transcript
+from kimi_tui.context import Context, estimate_text_tokens
+from kimi_tui.hooks import Hooks
+from kimi_tui.injections import Injections, StepView
+from kimi_tui.llm.model import ChatModel, Request, Usage
+from kimi_tui.llm.retry import RetryPolicy
+from kimi_tui.protocol.events import Event, ModesChanged, TodosChanged, TokensChanged
+from kimi_tui.protocol.messages import Message
+from kimi_tui.protocol.views import Modes, TodoItem, Tokens
+from kimi_tui.session import Session, SessionState
+from kimi_tui.tools.approval import Approvals
+from kimi_tui.tools.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """How far a turn may go."""
+
+    max_steps: int = 1000
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    limits: Limits = field(default_factory=Limits)
+    max_preserved_messages: int = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    emit: Callable[[Event], None]
+    session: Session
+    state: SessionState
+    state_file: StateFile
+    context: Context
+    model: ChatModel
+    summariser: ChatModel | None = None
+    """Who writes summaries; None: the model of the chat."""
+    first_prompt: str = ""
+    """The system prompt that a session without one gets with its first turn."""
+    toolset: Toolset
+    approvals: Approvals
+    hooks: Hooks
+    injections: Injections
+    telemetry: Telemetry
+    steering: Steering
+    denwa_renji: DenwaRenji
+    questions: Questions
+    transcript: Transcript
+    loop: Loop = field(default_factory=Loop)
+    dirs: Sequence[Path] = ()
+    """Further folders that the tools may use."""
+    notices: Sequence[str] = ()
+    """What was noticed while opening, beside what the context itself reports."""
+    title: str = ""
+    """What the session is called now: by the user, or after its first prompt."""
+    headless: bool = False
+    """Nobody is there to be asked, whatever the modes say."""
+    tool_state: dict[str, Any] = field(default_factory=dict)
+    """Shared between the calls of the tools, for as long as the session is open."""
+    clock: Callable[[], float] = time.time
+    cost: float | None = None
+    """US dollars spent since the session was opened, where known."""
+    told_tokens: Tokens | None = None
+    folded_to: int | None = None
+    """Tokens that the last automatic compaction left."""
+    plan_activated: bool = False
+    """The user has just switched plan mode on: the next step reminds of it."""
+
+    @property
+    def window(self) -> int:
+        """The model's context window in tokens; 0 when unknown."""
+        return self.model.view.window
+
+    @property
+    def system_prompt(self) -> str:
+        """The session's own, or the one that it is about to get."""
+        return self.context.system_prompt if self.context.system_prompt is not None else self.first_prompt
+
+    @property
+    def shows_checkpoints(self) -> bool:
+        """Whether the model can send D-Mails, and so has to see the checkpoints."""
+        return self.model.view.tools and "SendDMail" in self.toolset
+
+    @property
+    def plan_file(self) -> Path:
+        """Where the plan of this session is written."""
+        return Path(self.state.plan_file) if self.state.plan_file else self.session.folder / "plan.md"
+
+    def step_view(self) -> StepView:
+        """What injection providers may know."""
+        return StepView(
+            plan=self.state.plan,
+            plan_file=self.plan_file,
+            plan_activated=self.plan_activated,
+            afk=self.state.afk or self.headless,
+        )
+
+    def request(self, history: Sequence[Message] | None = None) -> Request:
+        """The next call to the model."""
+        tools = self.toolset.specs() if self.model.view.tools else ()
+        return Request(self.system_prompt, self.context.history if history is None else history, tools)
+
+    @property
+    def total(self) -> int:
+        """Tokens that the next call is expected to send."""
+        counted = self.context.token_count_with_pending
+        return counted if self.context.token_count else counted + self.overhead()
+
+    def overhead(self) -> int:
+        """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
+        tools = self.toolset.specs() if self.model.view.tools else ()
+        texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
+        return estimate_text_tokens([Message(role="user", content="\n".join(texts))])
+
+    def tokens(self) -> Tokens:
+        """The gauge as it stands."""
+        context = self.context
+        return tokens_view(
+            context.token_count,
+            self.total,
+            self.window,
+            self.loop.limits,
+            exact_at=None if self._estimated() else context.exact_at,
+            cost=self.cost,
+        )
+
+    def tell_tokens(self) -> None:
+        """Let the screen know when the gauge has changed."""
+        tokens = self.tokens()
+        if tokens != self.told_tokens:
+            self.told_tokens = tokens
+            self.emit(TokensChanged(tokens))
+
+    def _estimated(self) -> bool:
+        """The recorded count is the one that a compaction left, not yet a provider's."""
+        birth = self.context.timeline.live.birth
+        return birth is not None and birth.why == "compact" and self.context.pending_since == birth.messages[1]
+
+    def spent(self, usage: Usage) -> None:
+        """Add a call's price, where it is known."""
+        if usage.cost is not None:
+            self.cost = (self.cost or 0.0) + usage.cost
+
+    @property
+    def modes(self) -> Modes:
+        return self.state.modes
+
+    def apply_modes(self) -> None:
+        """Let the approvals know whom they may ask."""
+        self.approvals.yolo = self.state.yolo
+        self.approvals.attended = not (self.state.afk or self.headless)
+
+    def set_mode(self, mode: Literal["plan", "yolo", "afk"], on: bool) -> None:
+        """Switch a mode, tell the screen, and remember it with the session."""
+        setattr(self.state, mode, on)
+        self.apply_modes()
+        self.emit(ModesChanged(self.modes))
+        self.keep_state()
+
+    def set_todos(self, todos: Sequence[TodoItem]) -> None:
+        """Put another list of to-dos in place, on the screen too."""
+        if tuple(todos) == self.state.todos:
+            return
+        self.state.todos = tuple(todos)
+        self.emit(TodosChanged(self.state.todos))
+        self.keep_state()
+
+    async def begin(self) -> None:
+        """Before the first record of a session: its folder, and the system prompt as line 1."""
+        if self.context.system_prompt is None:
+            await self.context.write_system_prompt(self.first_prompt)
+            self.keep_state()  # says which folder the session belongs to
+
+    def keep_state(self) -> None:
+        """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
+        self.state.approvals = tuple(written(rule) for rule in self.approvals.session)
+        if self.context.holder is None:
+            self.state_file.save()

@@ -1,0 +1,76 @@
+"""Which command does what, and when it may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from kimi_tui.agent import browsing, control, sessions, slash, time_travel
+from kimi_tui.agent.opening import read_only
+from kimi_tui.protocol import commands as say
+from kimi_tui.protocol.events import Noticed
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.agent import Agent
+
+When = Literal["now", "beside", "idle", "alone"]
+"""`now`: in the inbox itself, must not wait. `beside`: as a task beside whatever runs. `idle`: as the one activity,
+refused while another runs. `alone`: the same, and also needs the session to be ours to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    when: When
+    run: Callable[[Agent, Any], Any]
+
+    def take(self, agent: Agent, command: say.Command) -> None:
+        """Run the command as its kind may be run, or say why not."""
+        name = type(command).__name__
+        if self.when == "now":
+            self.run(agent, command)
+        elif self.when == "beside":
+            agent.beside(self.run(agent, command), name)
+        elif agent.busy:
+            agent.emit(Noticed("not while something runs: Esc stops it", "warning"))
+        elif self.when == "alone" and (why := read_only(agent.desk)):
+            agent.emit(Noticed(why, "warning"))
+        else:
+            agent.start(self.run(agent, command), name)
+
+
+HANDLERS: dict[type[say.Command], Handler] = {
+    say.SendPrompt: Handler("now", control.send_prompt),
+    say.Steer: Handler("now", control.steer),
+    say.TakeBackQueued: Handler("now", control.take_back_queued),
+    say.Interrupt: Handler("now", control.interrupt),
+    say.AnswerApproval: Handler("now", control.answer_approval),
+    say.AnswerQuestion: Handler("now", control.answer_question),
+    say.RunShell: Handler("alone", sessions.run_shell),
+    say.RunSlash: Handler("now", slash.run_slash),
+    say.SetMode: Handler("beside", control.set_mode),
+    say.SetTitle: Handler("beside", control.set_title),
+    say.AddDir: Handler("beside", control.add_dir),
+    say.KeepDraft: Handler("now", control.keep_draft),
+    say.PreviewRevert: Handler("beside", time_travel.preview_revert),
+    say.RevertTo: Handler("alone", time_travel.revert_to),
+    say.Undo: Handler("alone", time_travel.undo),
+    say.Redo: Handler("alone", time_travel.redo),
+    say.RestoreRotation: Handler("alone", time_travel.restore_rotation),
+    say.ClearContext: Handler("alone", time_travel.clear_context),
+    say.Compact: Handler("alone", time_travel.compact),
+    say.ListRotations: Handler("beside", browsing.list_rotated),
+    say.ReadRotation: Handler("beside", browsing.read_rotation),
+    say.CompareTimelines: Handler("beside", browsing.compare_timelines),
+    say.ExportTimeline: Handler("beside", browsing.export_timeline),
+    say.ChangeRotation: Handler("beside", browsing.change_rotation),
+    say.NameCheckpoint: Handler("beside", browsing.name_checkpoint),
+    say.MeasureContext: Handler("beside", browsing.measure_context),
+    say.LoadEntries: Handler("now", browsing.load_entries),
+    say.NewSession: Handler("idle", sessions.new),
+    say.OpenSession: Handler("idle", sessions.open_session),
+    say.Fork: Handler("idle", sessions.fork),
+    say.ListSessions: Handler("beside", sessions.list_them),
+    say.RemoveSession: Handler("beside", sessions.remove),
+    say.SwitchModel: Handler("idle", sessions.switch_model),
+}

@@ -1,0 +1,50 @@
+"""The token gauge: one reckoning for the bar, the trigger and the room that is kept for the reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kimi_tui.context import should_auto_compact
+from kimi_tui.protocol.views import Tokens
+
+SMALL_WINDOW_SHARE = 0.25
+"""The reserve never takes more of a window than this, or 50 000 tokens would compact a 16k model for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to compact: at `ratio` of the window, or when less than `reserve` tokens of it are left."""
+
+    ratio: float = 0.85
+    reserve: int = 50_000
+
+    def reserve_in(self, window: int) -> int:
+        """The reserve in a window of that size, in tokens."""
+        return min(self.reserve, int(window * SMALL_WINDOW_SHARE))
+
+    def trigger_in(self, window: int) -> int:
+        """The count at which compaction starts; 0 for an unknown window."""
+        return max(0, min(int(window * self.ratio), window - self.reserve_in(window)))
+
+    def exceeded(self, tokens: int, window: int) -> bool:
+        """Whether a context of that many tokens has to be compacted before it is sent."""
+        if window <= 0:
+            return False
+        return should_auto_compact(
+            tokens, window, trigger_ratio=self.ratio, reserved_context_size=self.reserve_in(window)
+        )
+
+
+def tokens_view(
+    exact: int, total: int, window: int, limits: Limits, *, exact_at: float | None, cost: float | None
+) -> Tokens:
+    """The gauge's figures; `total` is exact and pending together."""
+    return Tokens(
+        exact=exact,
+        pending=max(0, total - exact),
+        window=window,
+        reserve=limits.reserve_in(window),
+        trigger=limits.trigger_in(window),
+        exact_at=exact_at,
+        cost=cost,
+    )

@@ -1,0 +1,83 @@
+"""What has to happen whenever time was moved: everything derived from the erased span goes with it."""
+
+from __future__ import annotations
+
+from kimi_tui.agent.desk import Desk
+from kimi_tui.agent.rows import all_rows, lineage, switch_view
+from kimi_tui.context import Node, Switch, Timeline
+from kimi_tui.protocol.events import ContextSwitched, TranscriptReset
+from kimi_tui.protocol.views import SwitchView
+
+TAIL = 400
+"""Entries that a reset brings along; earlier ones are asked for."""
+
+_WORDS = {
+    "revert": "going back",
+    "dmail": "the D-Mail",
+    "compact": "the compaction",
+    "clear": "clearing",
+    "prepend": "the new system prompt",
+    "restore": "restoring a rotation",
+    "undo": "the undo",
+    "redo": "the redo",
+    "repair": "the repair",
+    "prune": "the pruning",
+    "foreign": "what another program did",
+}
+
+
+def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
+    """Forget what the erased span had led to, read the chat anew and tell the screen."""
+    desk.toolset.repeats.reset()
+    view = switch_view(switch)
+    load_transcript(desk)
+    desk.emit(ContextSwitched(view))
+    desk.emit(reset(desk, view, prompt))
+
+
+def load_transcript(desk: Desk) -> None:
+    """The chat, from what is on disk."""
+    context = desk.context
+    jumps = lineage(context.timeline, context.checkpoints, len(context.history))
+    notes = [(index, switch_view(switch)) for index, switch in jumps]
+    desk.transcript.load(context.history, context.checkpoints, notes)
+
+
+def reset(desk: Desk, switch: SwitchView | None = None, prompt: str | None = None) -> TranscriptReset:
+    """The chat and the timeline as they stand."""
+    entries = desk.transcript.entries
+    return TranscriptReset(
+        total=len(entries),
+        entries=tuple(entries[-TAIL:]),
+        timeline=all_rows(desk),
+        tokens=desk.tokens(),
+        switch=switch,
+        prompt=prompt,
+        undo=undo_words(desk),
+        redo=redo_words(desk),
+    )
+
+
+def rows_again(desk: Desk) -> TranscriptReset:
+    """The same chat with its timeline drawn anew."""
+    return reset(desk)
+
+
+def undo_words(desk: Desk) -> str:
+    """What `Undo` would take back now; empty when nothing."""
+    timeline = desk.context.timeline
+    return _words(timeline, timeline.live) if desk.context.undo_target() else ""
+
+
+def redo_words(desk: Desk) -> str:
+    """What `Redo` would do again; empty when nothing."""
+    target = desk.context.redo_target()
+    return _words(desk.context.timeline, target) if target else ""
+
+
+def _words(timeline: Timeline, node: Node) -> str:
+    """How a timeline first came to be, whatever undo and redo have made of it since."""
+    birth = node.birth
+    while birth is not None and birth.why in ("undo", "redo") and birth.parent is not None:
+        birth = timeline.birth(birth.parent)
+    return _WORDS[birth.why] if birth is not None else "the last jump"

@@ -1,0 +1,103 @@
+"""Opening and closing a session: what is told first, and what is put away last."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Protocol
+
+from kimi_tui.agent.desk import Desk
+from kimi_tui.agent.marks import is_prompt
+from kimi_tui.agent.moves import load_transcript, reset
+from kimi_tui.agent.rows import first_line
+from kimi_tui.agent.slash import COMMANDS
+from kimi_tui.agent.surroundings import git_branch
+from kimi_tui.llm.model import ChatModel
+from kimi_tui.places import sessions_folder
+from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged
+from kimi_tui.protocol.views import Entry
+from kimi_tui.session import Session, prompts_of
+
+log = logging.getLogger(__name__)
+
+
+class Opener(Protocol):
+    """Builds what the agent works with; implemented in `bootstrap`, which knows every room."""
+
+    async def desk(self, session: Session, model: ChatModel) -> Desk:
+        """Open a session for this model. Raises Fault or OSError with nothing left open."""
+
+    def model(self, name: str) -> ChatModel:
+        """The model that the user calls so. Raises Fault."""
+
+
+async def opened(desk: Desk) -> tuple[Event, ...]:
+    """The first events of a session."""
+    await asyncio.to_thread(load_transcript, desk)
+    _introduce(desk)
+    prompts, branch = await asyncio.to_thread(_read_around, desk)
+    first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
+    desk.title = desk.state.title or (first_line(first.text(" "))[:60] if first else "")
+    opening = SessionOpened(
+        session_id=desk.session.id,
+        path=str(desk.session.folder),
+        work_dir=str(desk.session.work_dir),
+        title=desk.title,
+        model=desk.model.view,
+        modes=desk.modes,
+        branch=branch,
+        read_only=read_only(desk),
+        notices=(
+            *desk.notices,
+            *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
+        ),
+        commands=COMMANDS,
+        history=prompts,
+        draft=desk.state.draft,
+        resume_hint=resume_hint(desk),
+    )
+    todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
+    return opening, reset(desk), *todos
+
+
+def read_only(desk: Desk) -> str:
+    """Why nothing can be written; empty when it can."""
+    holder = desk.context.holder
+    if holder is None:
+        return ""
+    return f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
+
+
+def resume_hint(desk: Desk) -> str:
+    """The command that opens this session again; empty while nothing is worth it."""
+    if not desk.context.history:
+        return ""
+    ours = sessions_folder().resolve() in desk.session.folder.resolve().parents
+    return f"kimi-tui -r {desk.session.id}" if ours else f"kimi-tui -S {desk.session.folder}"
+
+
+async def put_away(desk: Desk, reason: str) -> None:
+    """Close a session. Never raises: what fails here is logged."""
+    desk.hooks.fire("SessionEnd", reason, reason=reason)
+    await desk.hooks.finish()
+    try:
+        await desk.state_file.flush()
+        await desk.context.close()
+        await asyncio.to_thread(desk.session.drop_if_empty)
+    except OSError as fault:
+        log.warning("the session could not be closed in good order: %s", fault)
+
+
+def _introduce(desk: Desk) -> None:
+    """An embedded model says in the chat what it can and cannot do."""
+    if desk.model.view.about and not desk.context.history:
+        desk.transcript.note(Entry("note", desk.model.view.about))
+
+
+def _read_around(desk: Desk) -> tuple[tuple[str, ...], str]:
+    return prompts_of(desk.session.work_dir).load(), git_branch(desk.session.work_dir)
+
+
+def _told(what: str, file: str, line: int | None) -> str:
+    return f"{Path(file).name}{f', line {line}' if line else ''}: {what}" if file else what

@@ -1,0 +1,211 @@
+"""The timeline as the sidebar draws it: one row a step, one a jump, one a file that was left behind; newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from kimi_tui.agent.marks import mark_of, unwrapped
+from kimi_tui.agent.spans import Span, last_span, owner, prompt_of, spans
+from kimi_tui.agent.transcript import View
+from kimi_tui.context import CheckpointMark, Context, Switch, Timeline
+from kimi_tui.protocol.messages import Message, ToolCall
+from kimi_tui.protocol.views import SwitchView, TimelineRow, ToolView
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.desk import Desk
+
+_LABEL = 80
+"""Characters of a label, at most."""
+
+_DID = {
+    "Shell": "ran",
+    "ReadFile": "read",
+    "ReadMediaFile": "looked at",
+    "WriteFile": "wrote",
+    "StrReplaceFile": "edited",
+    "Glob": "listed",
+    "Grep": "searched",
+    "FetchURL": "fetched",
+    "SetTodoList": "planned",
+    "Think": "thought",
+    "AskUserQuestion": "asked",
+    "EnterPlanMode": "began a plan",
+    "ExitPlanMode": "showed the plan",
+    "SendDMail": "sent a D-Mail",
+    "Agent": "delegated",
+}
+_BY_FILE = {"ReadFile", "ReadMediaFile", "WriteFile", "StrReplaceFile"}
+_TELLING = ("StrReplaceFile", "WriteFile", "Shell")
+"""What a step is named after, when it did several things."""
+
+
+def newest_checkpoint(context: Context) -> int | None:
+    """The checkpoint to go back to for what is added now."""
+    marks = context.checkpoints
+    return marks[owner(context.history, marks, len(marks) - 1)].id if marks else None
+
+
+def mark_named(context: Context, checkpoint: int, offset: int | None = None) -> CheckpointMark:
+    """The checkpoint of that id (the newest of several), or at that offset. Raises ValueError."""
+    for mark in reversed(context.checkpoints):
+        if mark.id == checkpoint and offset in (None, mark.offset):
+            return mark
+    raise ValueError(f"There is no checkpoint {checkpoint} in this timeline.")
+
+
+def rotation_path(desk: Desk, file: str) -> Path:
+    """Where a rotation lies. Raises ValueError for a name that is none of this session's."""
+    if desk.context.timeline.node_of(file) is None:
+        raise ValueError(f"{file} is not a timeline of this session")
+    return desk.context.file_backend.parent / file
+
+
+def newest_row(desk: Desk) -> TimelineRow:
+    """The row of the step that is under way. There is one: a checkpoint was set."""
+    context = desk.context
+    span = last_span(context.history, context.checkpoints)
+    assert span is not None
+    return _row(desk, span, context.timeline.names())
+
+
+def all_rows(desk: Desk) -> tuple[TimelineRow, ...]:
+    """The whole tree."""
+    context = desk.context
+    names = context.timeline.names()
+    jumps = lineage(context.timeline, context.checkpoints, len(context.history))
+    rows = [(span.start, 1, _row(desk, span, names)) for span in spans(context.history, context.checkpoints)]
+    for index, switch in jumps:
+        rows.append((index, 0, rotation_row(switch)))
+        rows.append((index, 0, switch_row(switch, undoable=switch is context.timeline.last)))
+    told = {switch.file for _, switch in jumps}
+    elsewhere = [rotation_row(switch) for switch in context.timeline.switches if switch.file not in told]
+    ordered = [row for _, _, row in sorted(rows, key=lambda each: each[:2])]
+    return (*reversed(ordered), *reversed(elsewhere))
+
+
+def lineage(timeline: Timeline, marks: Sequence[CheckpointMark], length: int) -> list[tuple[int, Switch]]:
+    """The jumps that the live timeline went through, with the index of the first message after each; oldest first.
+
+    A later jump to before an earlier one has taken that one back: it is no longer part of the way here.
+    """
+    found: list[tuple[int, Switch]] = []
+    node, limit = timeline.live, length + 1
+    while node.birth is not None:
+        index = _landing(node.birth, marks, length)
+        if index < limit:
+            found.append((index, node.birth))
+            limit = index
+        parent = next((each for each in timeline.nodes if each.id == node.birth.parent), None)
+        if parent is None:
+            break
+        node = parent
+    return found[::-1]
+
+
+def _landing(switch: Switch, marks: Sequence[CheckpointMark], length: int) -> int:
+    if switch.parent is None:
+        return 0
+    if switch.offset is None:
+        return min(switch.messages[1], length)
+    after = (mark.history_index for mark in marks if mark.offset >= (switch.offset or 0))
+    return next(after, min(switch.messages[1], length))
+
+
+def switch_view(switch: Switch) -> SwitchView:
+    """A jump in plain values."""
+    return SwitchView(
+        why=switch.why,
+        file=switch.file,
+        at=switch.at,
+        from_checkpoint=switch.last_checkpoint,
+        to_checkpoint=switch.checkpoint,
+        messages_before=switch.messages[0],
+        messages_after=switch.messages[1],
+        tokens_before=switch.tokens[0],
+        tokens_after=switch.tokens[1],
+        note=switch.note,
+    )
+
+
+def switch_row(switch: Switch, *, undoable: bool) -> TimelineRow:
+    view = switch_view(switch)
+    return TimelineRow(
+        "switch",
+        checkpoint=switch.checkpoint,
+        label=first_line(switch.note),
+        tokens=view.tokens_after - view.tokens_before,
+        messages=view.messages_before - view.messages_after,
+        at=switch.at,
+        switch=view,
+        undoable=undoable,
+    )
+
+
+def rotation_row(switch: Switch) -> TimelineRow:
+    return TimelineRow(
+        "rotation",
+        file=switch.file,
+        label=switch.file.removesuffix(".jsonl"),
+        messages=switch.messages[0],
+        size=switch.size,
+        at=switch.at,
+        depth=1,
+    )
+
+
+def _row(desk: Desk, span: Span, names: dict[int, str]) -> TimelineRow:
+    after = desk.context.token_count_with_pending if span.tokens_after is None else span.tokens_after
+    return TimelineRow(
+        "checkpoint",
+        checkpoint=span.mark.id,
+        label=label(span, desk.context.history, desk.toolset.view),
+        turn=span.turn,
+        tokens=after - span.mark.tokens,
+        exact=span.tokens_after is not None and span.mark.exact_at is not None,
+        messages=span.stop - span.start,
+        at=span.mark.at,
+        name=names.get(span.mark.id, ""),
+        offset=span.mark.offset,
+    )
+
+
+def label(span: Span, history: Sequence[Message], view: View) -> str:
+    """What the step is remembered by: the prompt of a turn's first, else what it did or said."""
+    messages = history[span.start : span.stop]
+    prompt = prompt_of(history, span)
+    if prompt is not None:
+        return first_line(prompt.text(" ")) or "(an image)"
+    for message in messages:
+        if message.role == "assistant":
+            return _did(message, view)
+    return next(_occasion(messages), "…")
+
+
+def _occasion(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        mark = mark_of(message)
+        if mark in ("summary", "dmail"):
+            yield "summary" if mark == "summary" else "D-Mail: " + first_line(unwrapped(message))
+
+
+def _did(message: Message, view: View) -> str:
+    calls = message.tool_calls or []
+    if not calls:
+        return "answered"
+    named = next((call for name in _TELLING for call in calls if call.function.name == name), calls[0])
+    more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
+    return first_line(_deed(named, view(named, None)) + more)
+
+
+def _deed(call: ToolCall, view: ToolView) -> str:
+    name = call.function.name
+    subject = PurePath(view.subject).name if name in _BY_FILE else view.subject
+    return f"{_DID.get(name, f'called {name}')} {subject}".strip()
+
+
+def first_line(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LABEL else line[: _LABEL - 1] + "…"

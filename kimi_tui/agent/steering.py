@@ -1,0 +1,73 @@
+"""What the user sends while something runs: steers for the running turn, prompts for after it (MECHANISMS M22)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kimi_tui.protocol.events import Event, PromptReturned, QueueChanged
+from kimi_tui.protocol.messages import ImageURLPart, Message, TextPart
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the user said, before it is a message."""
+
+    text: str
+    images: tuple[str, ...] = ()
+    """Data URLs."""
+
+    def message(self, at: float) -> Message:
+        """As it is stored."""
+        images = [ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in self.images]
+        return Message(role="user", content=[TextPart(text=self.text), *images], kt={"at": round(at, 3)})
+
+
+@dataclass(slots=True)
+class Steering:
+    """Two queues. Nothing put in here is ever lost: it is taken once, or given back to the prompt."""
+
+    emit: Callable[[Event], None]
+    steers: list[Prompt] = field(default_factory=list)
+    prompts: list[Prompt] = field(default_factory=list)
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.steers or self.prompts)
+
+    def steer(self, prompt: Prompt) -> None:
+        self.steers.append(prompt)
+        self._tell()
+
+    def queue(self, prompt: Prompt) -> None:
+        self.prompts.append(prompt)
+        self._tell()
+
+    def take_steers(self) -> list[Prompt]:
+        """All steers, oldest first; the queue is empty afterwards."""
+        taken, self.steers = self.steers, []
+        if taken:
+            self._tell()
+        return taken
+
+    def next_prompt(self) -> Prompt | None:
+        """What the next turn is about: leftover steers first, then one queued prompt."""
+        waiting = self.steers or self.prompts
+        if not waiting:
+            return None
+        prompt = waiting.pop(0)
+        self._tell()
+        return prompt
+
+    def give_back(self, reason: str) -> None:
+        """Put everything back into the user's input."""
+        waiting = [*self.steers, *self.prompts]
+        if not waiting:
+            return
+        self.steers, self.prompts = [], []
+        self._tell()
+        self.emit(PromptReturned("\n\n".join(prompt.text for prompt in waiting), reason))
+
+    def _tell(self) -> None:
+        steers = tuple(prompt.text for prompt in self.steers)
+        self.emit(QueueChanged(steers, tuple(prompt.text for prompt in self.prompts)))

@@ -1,0 +1,88 @@
+"""A turn as the agent runs it: hooks around it, faults in words, and what was queued meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from kimi_tui.agent.landing import land
+from kimi_tui.agent.rows import first_line
+from kimi_tui.agent.steering import Prompt
+from kimi_tui.agent.turn import Turn
+from kimi_tui.faults import Fault
+from kimi_tui.llm.model import ModelFault
+from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
+from kimi_tui.session import prompts_of
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.agent import Agent
+    from kimi_tui.agent.desk import Desk
+
+log = logging.getLogger(__name__)
+
+TITLE_LENGTH = 60
+
+
+async def run_turn(agent: Agent, prompt: Prompt) -> None:
+    """One turn from the prompt to `TurnEnded`. Never raises; a prompt that did not get to the disk is given back."""
+    desk = agent.desk
+    turn = Turn(desk)
+    ended = turn.ended("interrupted")
+    try:
+        ended = await _hooked(turn, prompt)
+    except asyncio.CancelledError:
+        ended = turn.ended("interrupted")
+    except (ModelFault, Fault) as fault:
+        ended = turn.ended("failed", str(fault), fault.hint)
+    except OSError as fault:
+        ended = turn.ended("failed", f"The session could not be written: {fault}", "What is on disk stays as it is.")
+    except Exception as fault:
+        log.exception("the turn broke")
+        ended = turn.ended("failed", f"{type(fault).__name__}: {fault}", "The log has the details.")
+    await land(_close(desk, turn, prompt, ended))
+
+
+async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
+    """The turn, if the hooks allow it; a hook may send it on once more when it wants to end."""
+    hooks = turn.desk.hooks
+    verdict = await hooks.trigger("UserPromptSubmit", prompt.text, prompt=prompt.text)
+    if verdict.blocked:
+        return turn.ended("blocked", verdict.reason or "a hook blocked the prompt")
+    ended = await turn.run(prompt)
+    _title(turn.desk, prompt)
+    verdict = await hooks.trigger("Stop", ended.reason, stop_hook_active=False)
+    if verdict.blocked and verdict.reason and ended.reason == "done":
+        await turn.steer(Prompt(verdict.reason))
+        ended = await turn.go_on()
+    return ended
+
+
+async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> None:
+    desk.transcript.close_calls()
+    if not turn.opened:
+        desk.emit(PromptReturned(prompt.text, ended.message))
+    else:
+        await asyncio.to_thread(_remember, desk, prompt)
+    if ended.reason == "failed":
+        desk.hooks.fire("StopFailure", ended.reason, error_type=ended.reason, error_message=ended.message)
+    if ended.reason != "done":
+        desk.steering.give_back("the turn before it did not end by itself")
+    desk.tell_tokens()
+    desk.telemetry.note("turn", steps=ended.steps, seconds=round(ended.seconds, 3), done=ended.reason == "done")
+    desk.emit(ended)
+
+
+def _title(desk: Desk, prompt: Prompt) -> None:
+    """A session is called after its first prompt until the user names it."""
+    if desk.state.title or desk.title:
+        return
+    desk.title = first_line(prompt.text)[:TITLE_LENGTH]
+    desk.emit(TitleChanged(desk.title))
+
+
+def _remember(desk: Desk, prompt: Prompt) -> None:
+    try:
+        prompts_of(desk.session.work_dir).add(prompt.text)
+    except (OSError, Fault) as fault:
+        log.warning("the prompt history could not be written: %s", fault)

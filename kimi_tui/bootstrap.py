@@ -1,0 +1,153 @@
+"""The one place that knows every room: builds an agent from the settings.
+
+`connect` is called after the first frame; what it imports is heavy, so the command line imports it in a worker thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from kimi_tui.agent import grants
+from kimi_tui.agent.agent import Agent
+from kimi_tui.agent.desk import Desk, Loop
+from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.gauge import Limits
+from kimi_tui.agent.outbox import Outbox
+from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_tools import session_tools
+from kimi_tui.agent.state_file import StateFile
+from kimi_tui.agent.steering import Steering
+from kimi_tui.agent.surroundings import system_prompt
+from kimi_tui.agent.telemetry import Telemetry
+from kimi_tui.agent.transcript import Transcript
+from kimi_tui.context import Context
+from kimi_tui.hooks import HookDef, Hooks
+from kimi_tui.injections import AfkInjectionProvider, Injections, PlanInjectionProvider
+from kimi_tui.llm.choice import ModelChoice
+from kimi_tui.llm.factory import open_model
+from kimi_tui.llm.model import ChatModel
+from kimi_tui.llm.retry import RetryPolicy
+from kimi_tui.options import LaunchOptions
+from kimi_tui.places import data_folder, logs_folder, require_writable
+from kimi_tui.protocol.events import Event, Noticed
+from kimi_tui.protocol.ports import AgentPort
+from kimi_tui.protocol.views import ApprovalView
+from kimi_tui.session import Session, SessionState, choose_session
+from kimi_tui.settings import Settings, load_settings
+from kimi_tui.tools.approval import AllowRule, Answer, Approvals
+from kimi_tui.tools.toolset import Toolset
+
+
+async def connect(options: LaunchOptions) -> AgentPort:
+    """The agent for these options, its session open. Raises Fault: one clear line, with what to do."""
+    settings = await asyncio.to_thread(load_settings, options)
+    await asyncio.to_thread(require_writable, data_folder())
+    session = await asyncio.to_thread(choose_session, options)
+    outbox = Outbox()
+    opener = StandardOpener(settings, options, outbox.emit)
+    state = await asyncio.to_thread(session.load_state)
+    model = opener.model(options.model or state[0].model or settings.chosen_model)
+    desk = await opener.desk(session, model)
+    return Agent(desk, opener, outbox)
+
+
+class StandardOpener:
+    """Opens sessions and models as the settings say."""
+
+    def __init__(self, settings: Settings, options: LaunchOptions, emit: Callable[[Event], None]) -> None:
+        self._settings, self._options, self._emit = settings, options, emit
+
+    def model(self, name: str) -> ChatModel:
+        """The model of that name: configured, embedded, or a provider's."""
+        found = self._settings.model_named(name)
+        return open_model(
+            ModelChoice(
+                name=name,
+                model=found.model,
+                data_dir=data_folder(),
+                log_dir=logs_folder(),
+                api_base=found.api_base,
+                api_key=found.api_key.get_secret_value() if found.api_key else None,
+                context_window=found.context_window,
+                max_output_tokens=found.max_output_tokens,
+                headers={key: value.get_secret_value() for key, value in found.headers.items()},
+            )
+        )
+
+    async def desk(self, session: Session, model: ChatModel) -> Desk:
+        """A session with all that its turns need."""
+        state, damaged = await asyncio.to_thread(session.load_state)
+        self._apply_flags(state)
+        context = Context(session.context_file, durability=self._settings.storage.durability, clock=time.time)
+        await context.restore()
+        prompt = await asyncio.to_thread(system_prompt, session.work_dir, small=not model.view.tools)
+        summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
+        questions, emit = Questions(self._emit), self._emit
+        denwa_renji = DenwaRenji()
+        toolset = Toolset(())
+        desk = Desk(
+            emit=emit,
+            session=session,
+            state=state,
+            state_file=StateFile(session, state, lambda text: emit(Noticed(text, "warning"))),
+            context=context,
+            model=model,
+            summariser=summariser,
+            first_prompt=prompt,
+            toolset=toolset,
+            approvals=self._approvals(session, state, questions),
+            hooks=self._hooks(session),
+            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider()]),
+            telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
+            steering=Steering(emit),
+            denwa_renji=denwa_renji,
+            questions=questions,
+            transcript=Transcript(toolset.view),
+            loop=self._loop(),
+            dirs=self._dirs(session, state),
+            notices=tuple(line for line in (damaged, *self._settings.notices) if line),
+            headless=self._options.headless,
+        )
+        for tool in session_tools(desk):
+            toolset.add(tool)
+        desk.apply_modes()
+        desk.hooks.fire(
+            "SessionStart",
+            "resume" if context.history else "startup",
+            source="resume" if context.history else "startup",
+        )
+        return desk
+
+    def _apply_flags(self, state: SessionState) -> None:
+        state.yolo = state.yolo or self._options.yolo
+        state.afk = state.afk or self._options.afk
+        state.plan = state.plan or self._options.plan
+
+    def _approvals(self, session: Session, state: SessionState, questions: Questions) -> Approvals:
+        async def ask(view: ApprovalView) -> Answer:
+            answer = await questions.approval(view)
+            return answer.decision, answer.feedback
+
+        granted = [rule for rule in map(grants.read, state.approvals) if rule is not None]
+        rules = [AllowRule(rule.tool, rule.pattern or "*") for rule in self._settings.allow]
+        return Approvals(ask, session.work_dir, rules=rules, session=granted)
+
+    def _hooks(self, session: Session) -> Hooks:
+        defined = [HookDef(hook.event, hook.command, hook.matcher, hook.timeout) for hook in self._settings.hooks]
+        return Hooks(defined, session_id=session.id, work_dir=session.work_dir)
+
+    def _loop(self) -> Loop:
+        loop = self._settings.loop
+        return Loop(
+            max_steps=loop.max_steps_per_turn,
+            retry=RetryPolicy(attempts=max(1, loop.max_retries_per_step)),
+            limits=Limits(loop.compaction_trigger_ratio, loop.reserved_context_size),
+            max_preserved_messages=self._settings.compaction.max_preserved_messages,
+        )
+
+    def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:
+        named = [*self._options.add_dirs, *(Path(text) for text in state.additional_dirs)]
+        return tuple(dict.fromkeys((session.work_dir / path).resolve() for path in named))

@@ -1,0 +1,105 @@
+"""What print mode keeps of a turn: a fold over its events."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from kimi_tui.literal import literal
+from kimi_tui.protocol.events import (
+    Event,
+    Failed,
+    MessageStored,
+    ModelUnavailable,
+    Noticed,
+    RetryScheduled,
+    SessionOpened,
+    TokensChanged,
+    ToolCallFinished,
+    TurnEnded,
+)
+from kimi_tui.protocol.views import Tokens
+
+_ENDS = {
+    "interrupted": "the turn was interrupted",
+    "failed": "the turn failed",
+    "max_steps": "the turn was stopped: it had used up its steps. More: --max-steps N",
+    "tool_call_repeat": "the turn was stopped: the model repeated the same call",
+    "blocked": "the prompt was blocked by a hook",
+}
+
+
+@dataclass(slots=True)
+class Answer:
+    """The last thing the model said, and how the turn went."""
+
+    text: str = ""
+    reason: str = ""
+    """How the turn ended; empty when it never did."""
+    fault: str = "the agent ended before the turn did"
+    session_id: str = ""
+    path: str = ""
+    model: str = ""
+    steps: int = 0
+    seconds: float = 0.0
+    tool_calls: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+
+    def take(self, event: Event) -> None:
+        match event:
+            case SessionOpened():
+                self.session_id, self.path, self.model = event.session_id, event.path, event.model.name
+                if event.read_only:
+                    self.fault = event.read_only
+            case MessageStored(entries=entries):
+                said = [entry.text for entry in entries if entry.kind == "assistant" and entry.text.strip()]
+                self.text = "\n\n".join(said) or self.text
+            case ToolCallFinished():
+                self.tool_calls += 1
+            case TokensChanged(tokens=tokens):
+                self.tokens = tokens
+            case TurnEnded():
+                self.reason, self.steps, self.seconds = event.reason, event.steps, event.seconds
+                self.fault = (
+                    "" if event.reason == "done" else _sentence(event.message or _ENDS[event.reason], event.hint)
+                )
+            case ModelUnavailable(reason=reason, hint=hint) | Failed(message=reason, hint=hint):
+                self.reason, self.fault = "failed", _sentence(reason, hint)
+
+    def warning(self, event: Event) -> str:
+        """What the user should see while the turn runs; empty for most events."""
+        match event:
+            case Noticed(text=text, severity="warning" | "error"):
+                return text
+            case RetryScheduled():
+                return f"{event.reason}: try {event.attempt} of {event.attempts} follows in {event.wait:.0f} s"
+            case SessionOpened(notices=notices):
+                return "; ".join(notices)
+        return ""
+
+    def printable(self) -> str:
+        return literal(self.text)
+
+    def to_json(self) -> str:
+        """One object on one line."""
+        body: dict[str, Any] = {
+            "result": self.text,
+            "reason": self.reason or "failed",
+            "error": self.fault,
+            "session_id": self.session_id,
+            "session": self.path,
+            "model": self.model,
+            "steps": self.steps,
+            "tool_calls": self.tool_calls,
+            "seconds": round(self.seconds, 3),
+            "tokens": {"exact": self.tokens.exact, "pending": self.tokens.pending, "window": self.tokens.window},
+            "cost": self.tokens.cost,
+        }
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+
+
+def _sentence(message: str, hint: str) -> str:
+    if not hint:
+        return message
+    return f"{message.rstrip()}{'' if message.rstrip().endswith(('.', '!', '?')) else '.'} {hint}"

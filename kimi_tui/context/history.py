@@ -1,0 +1,105 @@
+"""The messages of a timeline, in order. Bodies are read when asked for: from memory, or from a big file itself."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import overload
+
+from kimi_tui.context.disk import read_exactly
+from kimi_tui.context.records import read_message
+from kimi_tui.context.tokens import UNIT, message_cost
+from kimi_tui.protocol.messages import Message
+
+CACHED_BYTES = 4 << 20
+"""Lines of a big file whose messages are kept after they were read."""
+
+
+class Pages:
+    """A file that bodies are read from. It stays readable when the name is given to another file."""
+
+    def __init__(self, path: Path) -> None:
+        self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+        self._cached: OrderedDict[int, tuple[Message, int]] = OrderedDict()
+        self._size = 0
+
+    def read(self, start: int, stop: int) -> Message:
+        found = self._cached.get(start)
+        if found is None:
+            found = (read_message(read_exactly(self._fd, start, stop)), stop - start)
+            self._keep(start, found)
+        return found[0]
+
+    def _keep(self, start: int, found: tuple[Message, int]) -> None:
+        self._cached[start] = found
+        self._size += found[1]
+        while self._size > CACHED_BYTES and len(self._cached) > 1:
+            self._size -= self._cached.popitem(last=False)[1][1]
+
+    def __del__(self) -> None:
+        os.close(self._fd)
+
+
+Body = Message | bytes | tuple[int, int]
+"""A message, the line that holds it, or where that line stands in the pages."""
+
+
+class History(Sequence[Message]):
+    """Reads like a list of messages and equals one. Only the context that owns it changes it."""
+
+    def __init__(self, messages: Iterable[Message] = (), pages: Pages | None = None) -> None:
+        self._bodies: list[Body] = list(messages)
+        self._costs: list[int] = [-1] * len(self._bodies)
+        self._pages = pages
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | list[Message]:
+        if isinstance(index, slice):
+            return [self._at(position) for position in range(*index.indices(len(self._bodies)))]
+        return self._at(range(len(self._bodies))[index])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str | bytes):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, like the list it stands for
+
+    def __repr__(self) -> str:
+        return f"History({len(self)} messages)"
+
+    def _at(self, position: int) -> Message:
+        body = self._bodies[position]
+        if isinstance(body, Message):
+            return body
+        if isinstance(body, bytes):
+            message = read_message(body)
+            self._bodies[position] = message
+            return message
+        assert self._pages is not None
+        return self._pages.read(*body)
+
+    def cost(self, start: int, stop: int) -> int:
+        """Estimated tokens of `self[start:stop]`; each message is looked at once."""
+        costs = self._costs
+        for position in range(start, min(stop, len(costs))):
+            if costs[position] < 0:
+                costs[position] = message_cost(self._at(position))
+        return sum(costs[start:stop]) // UNIT
+
+    def add(self, body: Body) -> None:
+        self._bodies.append(body)
+        self._costs.append(-1)
+
+    def cut(self, length: int) -> None:
+        """Forgets everything from position `length` on."""
+        del self._bodies[length:]
+        del self._costs[length:]

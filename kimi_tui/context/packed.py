@@ -1,0 +1,58 @@
+"""Compressed rotations: `context_3.jsonl.zst` (or `.gz`) beside an empty `context_3.jsonl` that keeps the number."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import zstandard
+except ImportError:  # the `zstd` extra is not installed
+    _HAS_ZSTD = False
+else:
+    _HAS_ZSTD = True
+
+SUFFIX = ".zst" if _HAS_ZSTD else ".gz"
+
+
+def packed_path(path: Path) -> Path | None:
+    """The compressed form of a rotation, when that is what there is."""
+    for suffix in (".zst", ".gz"):
+        packed = path.with_name(path.name + suffix)
+        if packed.exists() and not (path.exists() and path.stat().st_size):
+            return packed
+    return None
+
+
+def open_rotation(path: Path) -> BinaryIO:
+    """The plain bytes of a rotation, compressed or not. Raises `OSError`."""
+    packed = packed_path(path)
+    if packed is None:
+        return path.open("rb", buffering=1 << 20)
+    return io.BytesIO(unpack(packed))
+
+
+def unpack(packed: Path) -> bytes:
+    """Raises `OSError`, also for a damaged file."""
+    if packed.suffix == ".gz":
+        try:
+            with gzip.open(packed, "rb") as file:
+                return file.read()
+        except EOFError as error:
+            raise OSError(f"{packed} is cut off") from error
+    if not _HAS_ZSTD:
+        raise OSError(f"{packed.name} is compressed with zstandard, which is not installed")
+    try:
+        with packed.open("rb") as raw, zstandard.ZstdDecompressor().stream_reader(raw) as stream:
+            return stream.read()
+    except zstandard.ZstdError as error:
+        raise OSError(f"{packed} is damaged: {error}") from error
+
+
+def pack(data: bytes) -> bytes:
+    """In the form that `SUFFIX` names."""
+    if not _HAS_ZSTD:
+        return gzip.compress(data, 6)
+    return zstandard.ZstdCompressor(level=9, write_checksum=True).compress(data)

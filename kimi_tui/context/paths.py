@@ -1,0 +1,70 @@
+"""The names of a session's files, all beside the live one."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKED_SUFFIXES = (".zst", ".gz")
+_MOST_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """`live` is the real file, symbolic links resolved: rotations stand beside the target."""
+
+    live: Path
+
+    @classmethod
+    def of(cls, file: Path) -> Paths:
+        return cls(Path(os.path.realpath(file)))
+
+    @property
+    def folder(self) -> Path:
+        return self.live.parent
+
+    def _side(self, name: str, suffix: str) -> Path:
+        stem = self.live.stem
+        return self.folder / (f"{name}{suffix}" if stem == "context" else f"{stem}.{name}{suffix}")
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / f"{self.live.stem}.lock"
+
+    @property
+    def timeline(self) -> Path:
+        return self._side("timeline", ".jsonl")
+
+    def new(self, process: int) -> Path:
+        """The file that a switch builds before it takes the live one's place."""
+        return self.folder / f".{self.live.stem}.new.{process}"
+
+    def stray(self) -> list[Path]:
+        """Files that switches left unfinished."""
+        return sorted(self.folder.glob(f".{_literal(self.live.stem)}.new.*"))
+
+    def rotation(self, number: int) -> Path:
+        return self.folder / f"{self.live.stem}_{number}{self.live.suffix}"
+
+    def number(self, name: str) -> int | None:
+        """N for `context_N.jsonl`, also when compressed; None for any other name."""
+        for suffix in PACKED_SUFFIXES:
+            name = name.removesuffix(suffix)
+        pattern = rf"{re.escape(self.live.stem)}_([0-9]{{1,{_MOST_DIGITS}}}){re.escape(self.live.suffix)}"
+        found = re.fullmatch(pattern, name)
+        return int(found[1]) if found else None
+
+    def numbers(self) -> list[int]:
+        """The numbers in use, rising."""
+        found = {self.number(name) for name in _names(self.folder)}
+        return sorted(number for number in found if number is not None)
+
+
+def _literal(text: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", text)
+
+
+def _names(folder: Path) -> list[str]:
+    return [entry.name for entry in folder.iterdir()]

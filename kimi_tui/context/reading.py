@@ -1,0 +1,40 @@
+"""Replays a file into a projection. Runs in a worker thread: no line costs a thread hop, none is held twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from kimi_tui.context.history import Body, History, Pages
+from kimi_tui.context.packed import open_rotation
+from kimi_tui.context.projection import Projection
+from kimi_tui.context.records import BOM, MessageLine, parse
+
+LAZY_ABOVE = 20 << 20
+"""Bytes. Bodies of bigger files stay on the disk until somebody asks for them."""
+
+
+def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE) -> tuple[Projection, bool]:
+    """The projection of a whole file, and whether its last line lacks its end. Raises `OSError`.
+
+    A compressed rotation is found under its plain name."""
+    with open_rotation(path) as file:
+        lazy = path.exists() and path.stat().st_size > lazy_above
+        history = History(pages=Pages(path) if lazy else None)
+        projection = Projection(path.name, history)
+        return projection, fold(file, projection, lazy=lazy)
+
+
+def fold(file: BinaryIO, projection: Projection, *, lazy: bool = False) -> bool:
+    """Folds the lines of a file in, from where it stands. True when the last one lacks its line end."""
+    line = b"\n"
+    apply = projection.apply
+    for line in file:  # splits on \n alone, whatever else the text holds
+        text = line.removeprefix(BOM) if projection.size == 0 else line
+        record = parse(text)
+        body: Body | None = None
+        if isinstance(record, MessageLine):
+            stop = projection.size + len(line)
+            body = (stop - len(text), stop) if lazy else text
+        apply(record, len(line), body)
+    return not line.endswith(b"\n")

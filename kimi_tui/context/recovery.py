@@ -1,0 +1,75 @@
+"""What a crash in the middle of a switch leaves behind, and how it goes away. Needs the lock."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from kimi_tui.context.disk import Disk
+from kimi_tui.context.log import Log
+from kimi_tui.context.packed import open_rotation
+from kimi_tui.context.paths import Paths
+from kimi_tui.context.projection import Problem
+from kimi_tui.context.timeline import Timeline
+
+
+def clean_up(paths: Paths, disk: Disk) -> None:
+    """Removes unfinished files, and rotations that are still the live file (the switch did not happen)."""
+    if not paths.folder.is_dir():
+        return
+    for stray in paths.stray():
+        with contextlib.suppress(OSError):
+            disk.unlink(stray)
+    _drop_second_names(paths, disk)
+
+
+def _drop_second_names(paths: Paths, disk: Disk) -> None:
+    try:
+        live = paths.live.stat()
+    except OSError:
+        return
+    if live.st_nlink < 2:
+        return
+    for number in paths.numbers():
+        rotation = paths.rotation(number)
+        with contextlib.suppress(OSError):
+            if rotation.samefile(paths.live):
+                disk.unlink(rotation)
+
+
+def bring_back(log: Log, disk: Disk, timeline: Timeline) -> Problem | None:
+    """When the live file is gone or empty though nobody emptied it, the newest rotation takes its place.
+
+    kimi-cli leaves a session like that when it is killed in a revert or a compaction. Raises `OSError`."""
+    live = log.paths.live
+    missing = not live.exists()
+    if (not missing and live.stat().st_size) or not live.parent.is_dir():
+        return None
+    newest = next((path for path in _newest_first(log.paths) if _size(path)), None)
+    if newest is None or (not missing and _was_emptied(timeline)):
+        return None
+    if timeline.last and timeline.last.why == "foreign" and timeline.last.file == newest.name and newest.stat().st_size:
+        disk.replace(newest, live)  # the other program's rename, taken back
+    else:
+        with open_rotation(newest) as file:
+            log.switch([file.read()], keep_old=False, announce=lambda rotation: None)
+    what = "missing" if missing else "empty"
+    return Problem(
+        live.name, f"The file was {what} after a crash; {newest.name} was put in its place.", kind="recovered"
+    )
+
+
+def _newest_first(paths: Paths) -> list[Path]:
+    return [paths.rotation(number) for number in reversed(paths.numbers())]
+
+
+def _size(path: Path) -> int:
+    with contextlib.suppress(OSError), open_rotation(path) as file:
+        return len(file.read(1))
+    return 0
+
+
+def _was_emptied(timeline: Timeline) -> bool:
+    """The last switch made an empty timeline on purpose."""
+    last = timeline.last
+    return last is not None and last.why != "foreign" and last.messages[1] == 0

@@ -1,0 +1,250 @@
+"""Log, projection, journal and lock of one session, together. Blocking, one call at a time.
+
+The disk comes first: what changes memory is handed back as a function, to be called where memory is read. By then
+the disk has said yes, and what is left cannot fail.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from kimi_tui.context import lines
+from kimi_tui.context.adoption import build_timeline
+from kimi_tui.context.disk import Disk, read_at
+from kimi_tui.context.journal import Entry, Journal, Label, Pin
+from kimi_tui.context.lines import Line
+from kimi_tui.context.lock import LockHolder, SessionLock, SessionLocked
+from kimi_tui.context.log import Durability, Log, Span
+from kimi_tui.context.paths import Paths
+from kimi_tui.context.projection import Problem, Projection
+from kimi_tui.context.reading import fold, read_file
+from kimi_tui.context.recovery import bring_back, clean_up
+from kimi_tui.context.timeline import Timeline
+
+_KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
+
+Publish = Callable[[], None]
+
+
+class Store:
+    def __init__(
+        self, path: Path, *, durability: Durability, read_only: bool, clock: Callable[[], float] | None, disk: Disk
+    ) -> None:
+        self.paths = Paths.of(path)
+        self.projection = Projection(self.paths.live.name)
+        self.timeline = Timeline(self.paths.live.name)
+        self.problems: list[Problem] = []
+        self.holder: LockHolder | None = None
+        self.disk = disk
+        self.log = Log(self.paths, disk, durability)
+        self.journal = Journal(self.paths, disk, durable=durability != "off")
+        self.loaded = False
+        """Memory holds the whole file, not only what was appended here."""
+        self._read_only = read_only
+        self._clock = clock
+        self._lock = SessionLock(self.paths.lock)
+        self._keeps_lock = False
+        """The lock is ours until `close`; else it is taken for each write."""
+
+    # --- opening ---
+
+    def open(self) -> Publish:
+        """Reads the session for writing, or for reading when somebody else writes it. Raises `OSError`."""
+        problems: list[Problem] = []
+        self._keeps_lock = not self._read_only and self._take_lock(problems)
+        if self._keeps_lock:
+            clean_up(self.paths, self.disk)
+        timeline = build_timeline(self.paths, self.journal.read())
+        if self._keeps_lock and (found := bring_back(self.log, self.disk, timeline)):
+            problems.append(found)
+            timeline = build_timeline(self.paths, self.journal.read())
+        projection, size = self._load(problems, mend=self._keeps_lock)
+
+        def publish() -> None:
+            self.projection, self.log.size, self.timeline = projection, size, timeline
+            self.problems = problems + projection.problems
+            self.loaded = True
+
+        return publish
+
+    def _take_lock(self, problems: list[Problem]) -> bool:
+        try:
+            self.holder = self._lock.acquire() if self.paths.folder.is_dir() else None
+        except OSError as error:
+            if error.errno in _KNOWS_NO_LOCKS:
+                return True
+            what = f"The session cannot be written here ({os.strerror(error.errno or 0)})."
+            problems.append(Problem(self.paths.lock.name, what, kind="disk"))
+            return False
+        return self.holder is None
+
+    def _load(self, problems: list[Problem], *, mend: bool) -> tuple[Projection, int]:
+        try:
+            projection, torn = read_file(self.paths.live)
+        except FileNotFoundError:
+            return Projection(self.paths.live.name), 0
+        if torn and mend and projection.size:
+            problems.append(_torn(projection))
+            self.log.size = projection.size
+            self.log.append(b"\n", sync=True)
+            projection.seal()
+        return projection, projection.size
+
+    # --- writing ---
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around every change: the session is ours, and memory knows what others did to the file meanwhile."""
+        self._claim()
+        try:
+            self._catch_up()
+            yield
+        finally:
+            if not self._keeps_lock:
+                self._lock.release()
+                if not self.loaded:
+                    self.log.close()
+
+    def _claim(self) -> None:
+        if self._read_only or self.holder is not None:
+            raise SessionLocked(self.paths.live, self.holder)
+        if not self.paths.folder.is_dir():
+            self.disk.mkdir(self.paths.folder)
+        try:
+            holder = self._lock.acquire()
+        except OSError as error:
+            if error.errno not in _KNOWS_NO_LOCKS:
+                raise
+            return
+        if holder is not None:
+            raise SessionLocked(self.paths.live, holder)
+
+    def _catch_up(self) -> None:
+        state = self.log.state()
+        if state == "grown":
+            self._take_in_tail()
+        elif state == "replaced":
+            self._take_in_whole()
+        elif state == "missing":
+            self.log.switch([Span(None, 0, self.log.size)], keep_old=False, announce=_nobody)
+            self._tell("The file was deleted by another program and was written anew.", "foreign")
+
+    def _take_in_tail(self) -> None:
+        """Records that somebody else appended."""
+        with self.paths.live.open("rb") as file:
+            file.seek(self.log.size)
+            if not self.loaded and not self.projection.size:
+                self._skip_to_end(file.seek(0, os.SEEK_END))
+                return
+            before = len(self.projection.history)
+            torn = fold(file, self.projection)
+        self.log.size = self.projection.size
+        if torn:
+            self._seal()
+        count = len(self.projection.history) - before
+        self._tell(f"Another program writes to this file too; {count} message{'s' * (count != 1)} came in.", "foreign")
+
+    def _skip_to_end(self, size: int) -> None:
+        """A context that was not asked to restore knows only what it writes itself."""
+        self.log.size = self.projection.size = size
+        self.log.open()
+        with self.paths.live.open("rb") as file:
+            if read_at(file.fileno(), 1, size - 1) != b"\n":
+                self._seal()
+
+    def _seal(self) -> None:
+        self.log.append(b"\n", sync=True)
+        self.projection.seal()
+
+    def _take_in_whole(self) -> None:
+        self.log.close()
+        self.reload()
+        self._tell("Another program rewrote the file; it was read anew.", "foreign")
+
+    def reload(self) -> None:
+        """Memory becomes what the file says."""
+        problems: list[Problem] = []
+        self.projection, self.log.size = self._load(problems, mend=True)
+        self.problems += problems + self.projection.problems
+        self.timeline = build_timeline(self.paths, self.journal.read())
+        self.loaded = True
+
+    def _tell(self, what: str, kind: str) -> None:
+        self.problems.append(Problem(self.paths.live.name, what, kind=kind))
+
+    def commit(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
+        """Appends the records with one write. All or nothing; raises `OSError` or `SessionLocked`."""
+        with self.writing():
+            return self.append(group, sync=sync)
+
+    def append(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
+        if self.log.append(lines.joined(group), sync=sync):
+            return lambda: self.fold_in(group)
+        return self._take_in_tail
+
+    def checkpoint(self, *, add_user_message: bool) -> Publish:
+        """Appends a checkpoint under the next free id, told to the model when asked for."""
+        with self.writing():
+            number = self.projection.next_id
+            group = [lines.of_checkpoint(number, self.now(), self.projection.tokens)]
+            if add_user_message:
+                group += lines.of_messages(lines.visible_checkpoint(number))
+            return self.append(group)
+
+    def name_checkpoint(self, timeline: str, checkpoint: int, name: str) -> Publish:
+        with self.writing():
+            self.journal.write(Entry(label=Label(timeline, checkpoint, name)))
+
+        def publish() -> None:
+            self.timeline = self.timeline.named(timeline, checkpoint, name)
+
+        return publish
+
+    def pin(self, file: str, on: bool) -> Publish:
+        with self.writing():
+            self.journal.write(Entry(pin=Pin(file, on)))
+
+        def publish() -> None:
+            self.timeline = self.timeline.with_pin(file, on)
+
+        return publish
+
+    def fold_in(self, group: Sequence[Line]) -> None:
+        for line in group:
+            self.projection.apply(line.record, len(line.data), line.message)
+
+    def now(self) -> float | None:
+        return None if self._clock is None else round(self._clock(), 3)
+
+    def sync(self) -> Publish:
+        """What was appended survives a power cut. Raises `OSError`."""
+        self.log.sync()
+        return _nothing
+
+    def close(self) -> Publish:
+        self.log.close()
+        self._lock.release()
+        self._keeps_lock = False
+        return _nothing
+
+
+def _nothing() -> None:
+    """Nothing in memory changes."""
+
+
+def _nobody(rotation: str) -> None:
+    """A switch that leaves no rotation has nobody to tell."""
+
+
+def _torn(projection: Projection) -> Problem:
+    damaged = bool(projection.left_out) and projection.left_out[-1][1] == projection.size
+    what = (
+        "The last record was cut off in the middle; it is kept, and closed so that it can harm no other."
+        if damaged
+        else "The last record had no line end; it has one now."
+    )
+    return Problem(projection.name, what, projection.lines, kind="repaired")

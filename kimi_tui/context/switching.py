@@ -1,0 +1,221 @@
+"""The one atomic change of timelines, behind revert, D-Mail, clear, compaction, prepend and going back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from kimi_tui.context import lines
+from kimi_tui.context.lines import Line
+from kimi_tui.context.log import Piece, Span
+from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Projection
+from kimi_tui.context.reading import read_file
+from kimi_tui.context.records import without_surrogates
+from kimi_tui.context.store import Publish, Store
+from kimi_tui.context.timeline import Switch, new_id
+from kimi_tui.context.tokens import estimate_text_tokens
+from kimi_tui.protocol.messages import Message
+from kimi_tui.protocol.views import SwitchWhy
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the new timeline is made of, in this order."""
+
+    why: SwitchWhy
+    keep_until: CheckpointRef | None = None
+    """Everything before this checkpoint is taken over; None: nothing is."""
+    system_prompt: str | None = None
+    checkpoint: bool = False
+    add_user_message: bool = False
+    """The new checkpoint is told to the model too."""
+    messages: Sequence[Message] = ()
+    usage: int | None = None
+    note: str = ""
+
+
+def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
+    """Raises `ValueError` for an unknown checkpoint before anything is touched, `OSError` with nothing changed."""
+    with store.writing():
+        if not store.loaded:
+            store.reload()
+        old = store.projection
+        mark = None if plan.keep_until is None else old.find(plan.keep_until)
+        prompt = None if plan.system_prompt is None else lines.of_system_prompt(plan.system_prompt)
+        added = _added(store, plan, mark)
+        kept = [] if mark is None else old.kept(mark, prompts=prompt is None)
+        pieces: list[Piece] = [] if prompt is None else [prompt.data]
+        pieces += [Span(None, start, stop) for start, stop in kept]
+        pieces.append(lines.joined(added))
+        store.log.open()
+        switch = _switch(
+            store,
+            why=plan.why,
+            parent=store.timeline.live_id if mark else None,
+            mark=mark,
+            messages=(mark.history_index if mark else 0) + _count(added),
+            tokens=_tokens(plan, mark, added),
+            note=plan.note,
+        )
+        switch = _carry_out(store, switch, pieces)
+
+    def publish() -> None:
+        if mark is None:
+            store.projection = Projection(old.name)
+        else:
+            old.cut(mark, prompts=prompt is None)
+        if prompt is not None and plan.system_prompt is not None:
+            store.projection.prepend(without_surrogates(plan.system_prompt), len(prompt.data))
+        store.fold_in(added)
+        if switch.file:
+            store.timeline = store.timeline.after(switch)
+
+    return switch, publish
+
+
+def _added(store: Store, plan: Plan, mark: CheckpointMark | None) -> list[Line]:
+    added: list[Line] = []
+    if plan.checkpoint:
+        number = _next_id(store.projection, mark)
+        added.append(lines.of_checkpoint(number, store.now(), mark.tokens if mark else 0))
+        if plan.add_user_message:
+            added += lines.of_messages(lines.visible_checkpoint(number))
+    added += lines.of_messages(plan.messages)
+    if plan.usage is not None:
+        added.append(lines.of_usage(plan.usage, store.now()))
+    return added
+
+
+def _next_id(projection: Projection, mark: CheckpointMark | None) -> int:
+    before = [] if mark is None else projection.checkpoints[: projection.checkpoints.index(mark)]
+    return before[-1].id + 1 if before else 0
+
+
+def _count(added: Sequence[Line]) -> int:
+    return sum(line.message is not None for line in added)
+
+
+def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line]) -> int:
+    if plan.usage is not None:
+        return plan.usage
+    fresh = estimate_text_tokens(line.message for line in added if line.message is not None)
+    return (mark.tokens if mark else 0) + fresh
+
+
+def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, note: str) -> tuple[Switch, Publish]:
+    """A rotation, or what stands before one of its checkpoints, becomes live. Raises as `rewrite` does, and
+    `FileNotFoundError` when there is no such rotation."""
+    path = store.paths.folder / file
+    if store.paths.number(file) is None:
+        raise ValueError(f"{file} is not a rotation of this session")
+    target, torn = read_file(path)
+    mark = None if until is None else target.find(until)
+    if mark is None:
+        pieces: list[Piece] = [Span(path, 0, target.size), b"\n" * torn]
+    else:
+        pieces = [Span(path, start, stop) for start, stop in target.kept(mark)]
+    node = store.timeline.node_of(file)
+    with store.writing():
+        if not store.loaded:
+            store.reload()
+        store.log.open()
+        switch = _switch(
+            store,
+            why=why,
+            parent=node.id if node else file,
+            mark=mark,
+            messages=mark.history_index if mark else len(target.history),
+            tokens=mark.tokens if mark else target.tokens,
+            note=note,
+        )
+        switch = _carry_out(store, switch, pieces)
+
+    def publish() -> None:
+        if mark is not None:
+            target.cut(mark)
+        elif torn:
+            target.seal()
+        target.name = store.projection.name
+        store.projection = target
+        if switch.file:
+            store.timeline = store.timeline.after(switch)
+
+    return switch, publish
+
+
+def prepend(store: Store, text: str) -> Publish:
+    """The system prompt becomes line 1. Nothing is dropped but an older prompt, and that only into a rotation."""
+    text = without_surrogates(text)
+    prompt = lines.of_system_prompt(text)
+    with store.writing():
+        if store.log.size == 0:
+            return store.append([prompt])
+        if not store.loaded:
+            store.reload()
+        projection = store.projection
+        replaces = bool(projection.prompts)
+        kept = projection.kept(None, prompts=False) if replaces else [(0, projection.size)]
+        pieces: list[Piece] = [prompt.data, *(Span(None, start, stop) for start, stop in kept)]
+        store.log.open()
+        switch: Switch | None = None
+        if replaces:
+            same = (len(projection.history), projection.tokens)
+            switch = _switch(store, "prepend", store.timeline.live_id, None, *same, note="")
+            switch = _carry_out(store, switch, pieces)
+        else:
+            store.log.switch(pieces, keep_old=False, announce=lambda rotation: None)
+
+    def publish() -> None:
+        if switch is not None:
+            projection.cut(None, prompts=False)
+            store.timeline = store.timeline.after(switch)
+        projection.prepend(text, len(prompt.data))
+
+    return publish
+
+
+def _switch(
+    store: Store,
+    why: SwitchWhy,
+    parent: str | None,
+    mark: CheckpointMark | None,
+    messages: int,
+    tokens: int,
+    note: str,
+) -> Switch:
+    old = store.projection
+    return Switch(
+        id=new_id(),
+        parent=parent,
+        left=store.timeline.live_id,
+        file="",
+        why=why,
+        at=round(time.time(), 3),
+        checkpoint=mark.id if mark else None,
+        offset=mark.offset if mark else None,
+        last_checkpoint=old.checkpoints[-1].id if old.checkpoints else None,
+        messages=(len(old.history), messages),
+        tokens=(old.tokens, tokens),
+        size=old.size,
+        note=note,
+    )
+
+
+def _carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
+    """The switch with its rotation's name; without one when there was nothing to leave behind."""
+    named = switch
+
+    def announce(rotation: str) -> None:
+        nonlocal named
+        named = msgspec.structs.replace(switch, file=rotation)
+        store.journal.begin(named)
+
+    worth_keeping = store.log.size > 0 or bool(store.timeline.switches)
+    above = max((store.paths.number(each.file) or 0 for each in store.timeline.switches), default=0)
+    store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
+    if named.file:
+        store.journal.done(named)
+    return named

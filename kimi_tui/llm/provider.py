@@ -1,0 +1,223 @@
+"""Messages as the providers' dicts (the chat-completions form, which litellm translates for all others)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kimi_tui.llm.history import prepare_history
+from kimi_tui.llm.model import Request, ToolSpec
+from kimi_tui.llm.pairing import IdStyle
+from kimi_tui.llm.text import sendable
+from kimi_tui.protocol.messages import (
+    AudioURLPart,
+    ContentPart,
+    ImageURLPart,
+    Message,
+    TextPart,
+    ThinkPart,
+    ToolCall,
+    VideoURLPart,
+)
+
+NO_THOUGHT = "(none)"
+"""Stands in where a provider wants reasoning with each call and none was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What one provider takes."""
+
+    vision: bool = True
+    tools: bool = True
+    reasoning: bool = False
+    """Wants its `reasoning_content` back with the assistant's messages."""
+    reasoning_settled: bool = False
+    """The provider itself has said so."""
+    signatures: bool = False
+    """Wants signed `thinking_blocks` back (Anthropic)."""
+    ids: IdStyle = "kept"
+    stream_usage: bool = True
+    output_limit: str = "max_tokens"
+    """The parameter that bounds the answer."""
+    output_cap: int | None = None
+    """Tokens to ask for where nobody set a bound and the provider reserves what is asked for in the window."""
+    cache_marks: bool = False
+    """Caches a prompt only where it is marked (Anthropic)."""
+
+
+def to_provider(request: Request, dialect: Dialect) -> list[dict[str, Any]]:
+    """The request's messages, system prompt first: valid for a strict backend whatever the history holds."""
+    messages: list[dict[str, Any]] = []
+    if request.system.strip():
+        messages.append({"role": "system", "content": sendable(request.system)})
+    pictures: list[dict[str, Any]] = []
+    for message in prepare_history(request.history, dialect.ids):
+        if pictures and message.role != "tool":
+            _say(messages, pictures)
+            pictures = []
+        if message.role == "user":
+            _say(messages, _user_parts(message.content, dialect))
+        elif message.role == "assistant":
+            messages.append(_assistant(message, dialect))
+        else:
+            messages.append(_result(message, dialect))
+            pictures += _pictures(message, dialect)
+    if pictures:
+        _say(messages, pictures)
+    return messages
+
+
+def tools_to_provider(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+        }
+        for tool in tools
+    ]
+
+
+def _say(messages: list[dict[str, Any]], parts: list[dict[str, Any]]) -> None:
+    """Adds a user message, or its parts to the one that stands last. Plain text goes as a string: not every server
+    takes a list."""
+    if messages and messages[-1]["role"] == "user":
+        before = messages.pop()["content"]
+        parts = [*([_text(before)] if isinstance(before, str) else before), *parts]
+    only_text = all(part["type"] == "text" for part in parts)
+    content: Any = "\n\n".join(part["text"] for part in parts) if only_text else parts
+    messages.append({"role": "user", "content": content})
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _user_parts(parts: Sequence[ContentPart], dialect: Dialect) -> list[dict[str, Any]]:
+    return [shaped for part in parts if (shaped := _user_part(part, dialect)) is not None]
+
+
+def _user_part(part: ContentPart, dialect: Dialect) -> dict[str, Any] | None:
+    if isinstance(part, TextPart):
+        return _text(sendable(part.text)) if part.text.strip() else None
+    if isinstance(part, ImageURLPart) and dialect.vision:
+        return {"type": "image_url", "image_url": {"url": sendable(part.image_url.url)}}
+    note = _left_out(part)
+    return _text(note) if note else None
+
+
+def _left_out(part: ContentPart) -> str:
+    if isinstance(part, ImageURLPart):
+        return "[an image was left out: this model cannot see images]"
+    if isinstance(part, AudioURLPart):
+        return "[a sound was left out: this model cannot hear]"
+    return "[a video was left out: this model cannot watch videos]" if isinstance(part, VideoURLPart) else ""
+
+
+def _assistant(message: Message, dialect: Dialect) -> dict[str, Any]:
+    """`content` is absent rather than empty beside calls."""
+    shaped: dict[str, Any] = {"role": "assistant"}
+    if text := _answer(message):
+        shaped["content"] = text
+    if message.tool_calls:
+        shaped["tool_calls"] = [_call(call) for call in message.tool_calls]
+    shaped |= _thoughts(message, dialect)
+    return shaped
+
+
+def _answer(message: Message) -> str:
+    """The text, with a note for media; blank text beside calls counts as none."""
+    pieces = [part.text if isinstance(part, TextPart) else _left_out(part) for part in message.content]
+    text = sendable("".join(pieces))
+    return text if text.strip() else ""
+
+
+def _thoughts(message: Message, dialect: Dialect) -> dict[str, Any]:
+    thoughts = [part for part in message.content if isinstance(part, ThinkPart)]
+    shaped: dict[str, Any] = {}
+    if dialect.reasoning:
+        reasoning = sendable("".join(part.think for part in thoughts))
+        if reasoning.strip() or message.tool_calls:
+            shaped["reasoning_content"] = reasoning if reasoning.strip() else NO_THOUGHT
+    signed = [
+        {"type": "thinking", "thinking": sendable(part.think), "signature": part.encrypted}
+        for part in thoughts
+        if part.encrypted
+    ]
+    if dialect.signatures and signed:
+        shaped["thinking_blocks"] = signed
+    return shaped
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", call.function.name)[:64] or "unknown"
+    arguments = valid_arguments(call.function.arguments)
+    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def valid_arguments(written: str | None) -> str:
+    """The arguments as the text of a JSON object. What is one already stays as it was written; anything else is
+    kept under one key, so that the model still sees what it wrote."""
+    if not written or not written.strip():
+        return "{}"
+    try:
+        value = json.loads(written, parse_constant=_no_constant)
+        if isinstance(value, dict):
+            return sendable(written)
+    except (ValueError, RecursionError):
+        value = _lenient(written)
+    if value is None:
+        return "{}"
+    return sendable(json.dumps(value if isinstance(value, dict) else {"arguments": value}, ensure_ascii=False))
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _lenient(written: str) -> Any:
+    """Raw control characters and NaN are forgiven; what is no JSON at all comes back as the text it is."""
+    try:
+        return json.loads(written, strict=False, parse_constant=str)
+    except (ValueError, RecursionError):
+        return written
+
+
+def _result(message: Message, dialect: Dialect) -> dict[str, Any]:
+    lines = [_result_line(part, dialect) for part in message.content]
+    text = sendable("\n".join(line for line in lines if line))
+    return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text or "(no output)"}
+
+
+def _result_line(part: ContentPart, dialect: Dialect) -> str:
+    if isinstance(part, TextPart):
+        return part.text
+    if isinstance(part, ImageURLPart) and dialect.vision:
+        return "[the image follows]"
+    return _left_out(part)
+
+
+def _pictures(message: Message, dialect: Dialect) -> list[dict[str, Any]]:
+    """Images of a result; they follow its block in a user message, for results may hold text only."""
+    images = [part for part in message.content if isinstance(part, ImageURLPart)] if dialect.vision else []
+    return _user_parts(images, dialect)
+
+
+def without_tools(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same conversation for a model that knows no tools: calls and results are told in words."""
+    told: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "tool":
+            _say(told, [_text(f"[result]\n{message['content']}")])
+        elif calls := message.get("tool_calls"):
+            lines = [f"[called {call['function']['name']} {call['function']['arguments']}]" for call in calls]
+            told.append({"role": "assistant", "content": "\n".join([message.get("content", ""), *lines]).strip()})
+        elif message["role"] == "user":
+            content = message["content"]
+            _say(told, [_text(content)] if isinstance(content, str) else content)
+        else:
+            told.append(message)
+    return told

@@ -1,0 +1,208 @@
+"""The app: shows the first frame, then connects to an agent, brings its events to the screen and commands to it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import PurePath
+from typing import ClassVar
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from kimi_tui.options import UiOptions
+from kimi_tui.protocol import commands as cmd
+from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.ports import AgentPort, Connect
+from kimi_tui.resources import folder
+from kimi_tui.ui import slash, theme
+from kimi_tui.ui.asks import Do, Submit
+from kimi_tui.ui.listening import Listens
+from kimi_tui.ui.pump import FRAME, Pump
+from kimi_tui.ui.screens.chat import ChatScreen
+
+PATIENCE = 5.0
+"""Seconds that the agent gets to close before the screen goes anyway."""
+
+
+class KimiApp(App[None]):
+    """Composes, starts the workers, routes. After `run`, `farewell` is for the caller to print."""
+
+    TITLE = "kimi-tui"
+    ENABLE_COMMAND_PALETTE = True
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        folder("styles") / f"{name}.tcss" for name in ("app", "prompt", "chat", "help")
+    ]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "copy, stop, clear, leave", id="interrupt", priority=True, show=False),
+        Binding("ctrl+d", "leave", "leave (empty prompt)", id="leave", priority=True, show=False),
+        Binding("ctrl+z", "suspend_process", "suspend", id="suspend", priority=True, show=False),
+        Binding("f1", "help", "help", id="help", priority=True),
+        Binding("ctrl+q", "quit", "leave", id="quit", show=False),
+    ]
+
+    def __init__(self, connect: Connect, options: UiOptions | None = None, *, prompt: str = "") -> None:
+        """`prompt` is sent as soon as there is an agent."""
+        super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (24, "-narrow"), (100, "-wide"), (160, "-huge")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (6, "-flat"), (10, "-low"), (14, "-tall")]
+        self.options = options or UiOptions()
+        self.farewell = ""
+        self._connect = connect
+        self._agent: AgentPort | None = None
+        self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
+        self._leaving = False
+        self.chat = ChatScreen(ascii_only=self.options.ascii)
+        for known in theme.THEMES:
+            self.register_theme(known)
+        wanted = theme.resolve(self.options.theme)
+        self.theme = wanted if wanted in self.available_themes else theme.DARK
+        self.set_keymap(self.options.keys)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return theme.DEFAULTS
+
+    def get_default_screen(self) -> Screen[None]:
+        return self.chat
+
+    def on_mount(self) -> None:
+        gc.set_threshold(20_000, 50, 1_000)
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self.run_worker(self._serve(), name="agent")
+        self._heed_signals()
+
+    def _heed_signals(self) -> None:
+        if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGABRT):
+            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started the app has taken care of it
+                asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+
+    def _told_to_end(self) -> None:
+        """From outside, e.g. by a closed terminal: files are closed and the terminal is put back."""
+        self.call_later(self.action_quit)
+
+    # --- the agent -----------------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        """From connecting to the end. Nothing that goes wrong here takes the screen down without a word."""
+        try:
+            agent = await self._connect()
+        except Exception as error:
+            self.farewell = str(error) or type(error).__name__
+            self.exit(return_code=1)
+            return
+        self._agent = agent
+        for command in self._early:
+            agent.submit(command)
+        running = asyncio.ensure_future(self._run(agent))
+        try:
+            await Pump(self.deliver).run(agent.events())
+        except Exception as error:
+            logging.getLogger(__name__).exception("the screen broke")
+            self.farewell = f"The screen broke and was closed; what is on disk is safe. ({error})"
+            self.exit(return_code=1)
+        finally:
+            running.cancel()
+
+    async def _run(self, agent: AgentPort) -> None:
+        """An agent that ends with an error leaves a screen that says so and can still be read."""
+        try:
+            await agent.run()
+        except Exception as error:
+            await asyncio.sleep(3 * FRAME)  # what it told before it broke comes first
+            said = str(error) or type(error).__name__
+            self.deliver([ev.Failed(said, "What is on disk is safe. Start again to go on.")])
+
+    def deliver(self, batch: Sequence[ev.Event]) -> None:
+        self.chat.deliver(batch)
+        for event in batch:
+            for screen in self.screen_stack[1:]:
+                if isinstance(screen, Listens):
+                    screen.take(event)
+            match event:
+                case ev.SessionOpened(title=title) | ev.TitleChanged(title):
+                    self.sub_title = title
+                case ev.Closed(resume_hint):
+                    self.farewell = resume_hint
+                    self.exit()
+
+    @on(Submit)
+    def _submit(self, event: Submit) -> None:
+        if self._agent is None:
+            self._early.append(event.command)
+        else:
+            self._agent.submit(event.command)
+
+    # --- leaving -------------------------------------------------------------------------------------------------
+
+    async def action_quit(self) -> None:
+        """Let the agent close its files first; a second time does not wait."""
+        self.farewell = self.chat.state.resume_hint
+        if self._agent is None or self._leaving or self.chat.state.closed:
+            self.exit()
+            return
+        self._leaving = True
+        self._agent.submit(cmd.KeepDraft(self.chat.editor.whole))
+        self._agent.submit(cmd.Close())
+        self.set_timer(PATIENCE, self.exit)
+
+    async def action_leave(self) -> None:
+        """Ctrl+D: delete to the right in a prompt with text, else leave."""
+        if self.screen is self.chat and self.chat.editor.text:
+            self.chat.editor.action_delete_right()
+        else:
+            await self.action_quit()
+
+    async def action_interrupt(self) -> None:
+        if self.screen is self.chat and self.chat.interrupt():
+            return
+        await self.action_quit()
+
+    # --- requests to the app -------------------------------------------------------------------------------------
+
+    @on(Do)
+    async def _do(self, event: Do) -> None:
+        match event.name:
+            case "help":
+                self.action_help()
+            case "theme":
+                self._choose_theme(event.argument)
+            case "exit":
+                await self.action_quit()
+
+    def _choose_theme(self, name: str) -> None:
+        wanted = theme.ALIASES.get(name, name)
+        if not name:
+            self.search_themes()
+        elif wanted in self.available_themes:
+            self.theme = wanted
+        else:
+            self.notify(f"There is no theme {name}.", severity="warning", markup=False)
+
+    def action_help(self) -> None:
+        from kimi_tui.ui.screens.help import Help
+
+        if not isinstance(self.screen, Help):
+            self.push_screen(Help(slash.known(self.chat.state)))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: every slash command that needs no argument."""
+        for command in slash.known(self.chat.state):
+            if not command.usage.startswith("<"):
+                yield SystemCommand(f"/{command.name}", command.help, partial(self._run_slash, f"/{command.name}"))
+
+    def _run_slash(self, text: str) -> None:
+        meaning = slash.read(text, self.chat.state)
+        if meaning is not None:
+            self.chat.mean(meaning)

@@ -1,0 +1,318 @@
+"""One chat entry as rows: what each kind of block looks like, folded and unfolded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kimi_tui.protocol.views import DiffView, Entry, SwitchView, ToolView
+from kimi_tui.ui.cells import count, plural
+from kimi_tui.ui.diff import diff_lines, diff_rows
+from kimi_tui.ui.markdown import markdown_rows
+from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
+from kimi_tui.ui.text import clean, one_line
+
+WIDEST = 112
+"""Cells; prose in longer rows is hard to read."""
+INDENT = 2
+PROMPT_ROWS = 12
+OPEN_ROWS = 2_000
+"""Rows of an unfolded block; what is longer is for the editor."""
+ERROR_ROWS = 3
+LIVE_ROWS = 4
+DIFF_ROWS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How entries are drawn now."""
+
+    width: int
+    unfolded: bool = False
+    marks: Marks = UNICODE
+    live: str = ""
+    """The end of a running tool's output."""
+
+    @property
+    def column(self) -> int:
+        return max(1, min(self.width, WIDEST))
+
+
+def entry_rows(entry: Entry, drawing: Drawing) -> list[Row]:
+    """The rows of an entry, without the blank row that may part it from the one above."""
+    return _KINDS[entry.kind](entry, drawing)
+
+
+def gap(above: str | None, kind: str) -> int:
+    """Blank rows between an entry and the one above it: rows of one kind of quiet work stay together."""
+    if above is None:
+        return 0
+    quiet = {"tool", "injection"}
+    return 0 if above in quiet and kind in quiet else 1
+
+
+def foldable(entry: Entry) -> bool:
+    """Whether there is more to see than the folded form shows."""
+    if entry.kind == "user":
+        return entry.text.count("\n") >= PROMPT_ROWS or len(entry.text) > PROMPT_ROWS * 60
+    if entry.kind == "note":
+        return bool(entry.switch and entry.switch.note)
+    return entry.kind in ("thinking", "tool", "summary", "dmail", "injection")
+
+
+def _user(entry: Entry, drawing: Drawing) -> list[Row]:
+    marks = drawing.marks
+    lead = (Piece(marks.user if entry.turn else marks.steer, "user-bar"), Piece(" "))
+    limit = OPEN_ROWS if drawing.unfolded else PROMPT_ROWS
+    rows = literal_rows(entry.text, drawing, lead, "user" if entry.turn else "user steer", limit)
+    images = [Piece(f"[{one_line(image)}]", "quiet") for image in entry.images]
+    return rows + [row for image in images for row in wrap([image], drawing.column, lead)]
+
+
+def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
+    return indented(markdown_rows(clean(entry.text), drawing.column - INDENT))
+
+
+def _thinking(entry: Entry, drawing: Drawing) -> list[Row]:
+    took = f" for {duration(entry.seconds)}" if entry.seconds is not None else ""
+    head = _fold_row(f"thought{took}", "quiet", drawing)
+    if not drawing.unfolded:
+        return [head]
+    lead = (Piece("  "), Piece(f"{drawing.marks.rail} ", "faint"))
+    return [head, *literal_rows(entry.text.strip(), drawing, lead, "thinking", OPEN_ROWS)]
+
+
+def _injection(entry: Entry, drawing: Drawing) -> list[Row]:
+    first = one_line(entry.text.strip().split("\n", 1)[0])
+    head = _fold_row("reminder to the model", "faint", drawing, (Piece("  "), Piece(first, "faint")))
+    if not drawing.unfolded:
+        return [head]
+    return [head, *literal_rows(entry.text.strip(), drawing, (Piece("    "),), "quiet", OPEN_ROWS)]
+
+
+def _summary(entry: Entry, drawing: Drawing) -> list[Row]:
+    head = (
+        _switch_row(entry.switch, drawing)
+        if entry.switch
+        else _fold_row("summary of what came before", "fold", drawing)
+    )
+    if not drawing.unfolded:
+        return [head]
+    return [head, *indented(markdown_rows(clean(entry.text), drawing.column - INDENT - 2), INDENT + 2)]
+
+
+def _dmail(entry: Entry, drawing: Drawing) -> list[Row]:
+    head = _switch_row(entry.switch, drawing) if entry.switch else _fold_row("D-Mail from the future", "moved", drawing)
+    if not drawing.unfolded:
+        return [head]
+    return [
+        head,
+        *literal_rows(
+            entry.text.strip(), drawing, (Piece("  "), Piece(f"{drawing.marks.rail} ", "moved")), "", OPEN_ROWS
+        ),
+    ]
+
+
+def _note(entry: Entry, drawing: Drawing) -> list[Row]:
+    if entry.switch is None:
+        lead = (Piece(f"  {drawing.marks.note} ", "faint"),)
+        return literal_rows(entry.text, drawing, lead, "quiet", OPEN_ROWS)
+    head = _switch_row(entry.switch, drawing)
+    if not (drawing.unfolded and entry.switch.note):
+        return [head]
+    return [head, *literal_rows(entry.switch.note, drawing, (Piece("    "),), "quiet", OPEN_ROWS)]
+
+
+def _error(entry: Entry, drawing: Drawing) -> list[Row]:
+    head, _, rest = entry.text.partition("\n")
+    lead = (Piece("  "), Piece(f"{drawing.marks.bad} ", "bad"))
+    rows = wrap([Piece(clean(head), "bad")], drawing.column, lead, (Piece("    "),))
+    return rows + (literal_rows(rest, drawing, (Piece("    "),), "quiet", OPEN_ROWS) if rest.strip() else [])
+
+
+def _tool(entry: Entry, drawing: Drawing) -> list[Row]:
+    tool = entry.tool
+    if tool is None:
+        return _note(entry, drawing)
+    rows = [_tool_row(tool, drawing)]
+    rows += [row for diff in tool.diffs for row in _diff_rows(diff, drawing)]
+    return rows + _tool_output(tool, drawing)
+
+
+_OUTCOMES: dict[str, tuple[str, str]] = {
+    "running": ("running", "now"),
+    "ok": ("ok", "good"),
+    "error": ("bad", "bad"),
+    "rejected": ("refused", "bad"),
+    "interrupted": ("stopped", "moved"),
+    "timeout": ("stopped", "bad"),
+}
+
+
+def _tool_row(tool: ToolView, drawing: Drawing) -> Row:
+    mark, tone = _OUTCOMES[tool.outcome]
+    brief = tool.brief or ("" if tool.outcome in ("ok", "running") else tool.outcome)
+    left = [Piece("  "), Piece(f"{getattr(drawing.marks, mark)} ", tone), Piece(one_line(tool.verb), "quiet")]
+    if tool.subject:
+        left += [Piece(" "), Piece(one_line(tool.subject))]
+    if brief:
+        left += [Piece("  "), Piece(one_line(brief), "quiet" if tool.outcome == "ok" else tone)]
+    right = [Piece(duration(tool.seconds), "faint")] if tool.seconds is not None else []
+    return Row(spread(left, right, drawing.column), 4)
+
+
+def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
+    lead = (Piece("    "),)
+    if drawing.unfolded:
+        output = (tool.output or drawing.live).rstrip("\n")
+        subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
+        return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
+    if tool.outcome == "running":
+        return tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS)
+    if tool.outcome in ("error", "timeout"):
+        return tail_rows(tool.output, drawing, lead, "quiet", ERROR_ROWS)
+    return []
+
+
+def _diff_rows(diff: DiffView, drawing: Drawing) -> list[Row]:
+    """The change with its line numbers; folded only as much as is read at a glance."""
+    lines = diff_lines(diff, 3 if drawing.unfolded else 1)
+    shown = lines[: OPEN_ROWS if drawing.unfolded else DIFF_ROWS]
+    rows = [Row(tuple(Piece(*span) for span in row)) for row in diff_rows(shown, drawing.column - 2 * INDENT)]
+    if len(lines) > len(shown):
+        rows.append(Row((Piece(_more(len(lines) - len(shown) - 1, drawing.marks), "faint"),)))
+    return indented(rows, 2 * INDENT)
+
+
+_SWITCHES: dict[str, tuple[str, str]] = {
+    "dmail": ("dmail", "moved"),
+    "revert": ("revert", "moved"),
+    "compact": ("compact", "fold"),
+    "clear": ("clear", "moved"),
+    "restore": ("restore", "moved"),
+    "undo": ("restore", "moved"),
+    "redo": ("restore", "moved"),
+}
+
+
+def _switch_row(switch: SwitchView, drawing: Drawing) -> Row:
+    mark, tone = _SWITCHES.get(switch.why, ("note", "quiet"))
+    marks = drawing.marks
+    title, figures = switch_words(switch, marks)
+    left = [
+        Piece("  "),
+        Piece(f"{getattr(marks, mark)} ", tone),
+        Piece(title, f"{tone} strong"),
+        Piece("  "),
+        Piece(figures, tone),
+    ]
+    if switch.note:
+        left += [Piece("  "), Piece(marks.unfolded if drawing.unfolded else marks.folded, "faint")]
+    return Row(spread(left, [Piece(switch.file.removesuffix(".jsonl"), "faint")], drawing.column), 4)
+
+
+def switch_words(switch: SwitchView, marks: Marks = UNICODE) -> tuple[str, str]:
+    """A jump in words: what happened, and its figures."""
+    path = ""
+    if switch.from_checkpoint is not None and switch.to_checkpoint is not None:
+        path = f" {switch.from_checkpoint} {marks.arrow} {switch.to_checkpoint}"
+    elif switch.to_checkpoint is not None:
+        path = f" to {switch.to_checkpoint}"
+    if switch.why == "compact":
+        return "compacted", f"{count(switch.tokens_before)} {marks.arrow} {count(switch.tokens_after)} tokens"
+    titles = {
+        "dmail": f"D-Mail{path}",
+        "revert": f"you went back{path}",
+        "clear": "cleared",
+        "restore": "went to another timeline",
+        "undo": "took it back",
+        "redo": "did it again",
+        "repair": "repaired",
+        "prune": "pruned",
+        "foreign": "changed by kimi-cli",
+        "prepend": "system prompt written",
+    }
+    return titles[switch.why], ", ".join(_freed(switch))
+
+
+def _freed(switch: SwitchView) -> list[str]:
+    messages = switch.messages_before - switch.messages_after
+    tokens = switch.tokens_before - switch.tokens_after
+    said = []
+    if messages:
+        said.append(f"{plural(abs(messages), 'message')} {'set aside' if messages > 0 else 'back'}")
+    if tokens:
+        said.append(f"{count(abs(tokens))} tokens {'freed' if tokens > 0 else 'more'}")
+    return said
+
+
+def _fold_row(text: str, style: str, drawing: Drawing, more: tuple[Piece, ...] = ()) -> Row:
+    mark = drawing.marks.unfolded if drawing.unfolded else drawing.marks.folded
+    return Row(spread([Piece("  "), Piece(f"{mark} ", "faint"), Piece(text, style), *more], [], drawing.column), 4)
+
+
+def indented(rows: list[Row], by: int = INDENT) -> list[Row]:
+    """Rows moved to the right."""
+    lead = Piece(" " * by)
+    return [Row((lead, *row.pieces), row.gutter + by, row.joint) for row in rows]
+
+
+def literal_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> list[Row]:
+    """Text as it is, wrapped; at most `limit` rows and a last one that says how much is not shown."""
+    text = clean(text)
+    rows: list[Row] = []
+    at = 0
+    while at <= len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        room = (limit - len(rows)) * drawing.column
+        rows += wrap([Piece(text[at : min(end, at + room + 1)], style)], drawing.column, lead)
+        if len(rows) >= limit and (end < len(text) or len(rows) > limit or end - at > room):
+            rest = text.count("\n", min(end + 1, len(text)))
+            return [
+                *rows[:limit],
+                Row(
+                    (*lead, Piece(shorten(_more(rest, drawing.marks), drawing.column - len(lead)), "faint")), len(lead)
+                ),
+            ]
+        at = end + 1
+    return rows
+
+
+def tail_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> list[Row]:
+    """The last rows of a text."""
+    text = clean(text[-limit * drawing.column * 4 :]).strip("\n")
+    if not text.strip():
+        return []
+    lines = text.split("\n")[-limit:]
+    return [row for line in lines for row in wrap([Piece(line, style)], drawing.column, lead)][-limit:]
+
+
+def _more(lines: int, marks: Marks) -> str:
+    return f"{marks.more} {plural(lines + 1, 'more line')}"
+
+
+def duration(seconds: float | None) -> str:
+    """`0.1s`, `12s`, `3m 05s`, `2h 10m`."""
+    if seconds is None:
+        return ""
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    if seconds < 60:
+        return f"{seconds:.0f}s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+
+
+_KINDS: dict[str, Callable[[Entry, Drawing], list[Row]]] = {
+    "user": _user,
+    "assistant": _assistant,
+    "thinking": _thinking,
+    "tool": _tool,
+    "summary": _summary,
+    "dmail": _dmail,
+    "injection": _injection,
+    "note": _note,
+    "error": _error,
+}

@@ -1,0 +1,37 @@
+"""Big pastes are shown as one short tag in the prompt and sent whole."""
+
+from __future__ import annotations
+
+import re
+
+LINES = 15
+CHARACTERS = 2_000
+
+_TAG = re.compile(r"\[pasted #(\d+): \d+ lines?\]")
+
+
+class Pastes:
+    """The texts behind the tags of one prompt."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+
+    def fold(self, text: str) -> str:
+        """The text as it goes into the prompt: itself when it is small, else a tag for it."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = text.count("\n") + 1
+        if lines <= LINES and len(text) <= CHARACTERS:
+            return text
+        self._texts.append(text)
+        return f"[pasted #{len(self._texts)}: {lines} line{'s' if lines > 1 else ''}]"
+
+    def unfold(self, text: str) -> str:
+        """The prompt with every tag of ours replaced by what was pasted."""
+        return _TAG.sub(self._whole, text)
+
+    def _whole(self, match: re.Match[str]) -> str:
+        number = int(match[1])
+        return self._texts[number - 1] if 0 < number <= len(self._texts) else match[0]
+
+    def forget(self) -> None:
+        self._texts.clear()

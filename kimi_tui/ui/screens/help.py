@@ -1,0 +1,112 @@
+"""F1: the keys and commands, made from the bindings and the command table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kimi_tui.protocol.views import SlashCommand
+from kimi_tui.ui.palette import Palette
+from kimi_tui.ui.rows import Piece, Row, wrap
+
+KEY_COLUMN = 16
+
+FIXED: tuple[tuple[str, str], ...] = (
+    ("enter", "send; while a turn runs: steer it"),
+    ("alt+enter", "while a turn runs: send after it"),
+    ("shift+enter", "new line (also ctrl+j, or \\ at the end)"),
+    ("esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
+    ("ctrl+c", "copy the selection, stop, clear, leave"),
+    ("ctrl+d", "leave, when the prompt is empty"),
+    ("up, down", "earlier prompts"),
+    ("/", "commands"),
+    ("@", "files"),
+    ("!", "run a shell command yourself"),
+)
+"""Keys of the prompt, which reads them itself."""
+
+
+class Help(ModalScreen[None]):
+    """Any of Esc, F1, q closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "close", show=False)]
+
+    def __init__(self, commands: Sequence[SlashCommand]) -> None:
+        super().__init__()
+        self.commands = commands
+
+    def compose(self) -> ComposeResult:
+        yield Sheet(self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        app, chat = self.app.BINDINGS, self.app.screen_stack[0].BINDINGS
+        timeline = next((widget.BINDINGS for widget in self.app.screen_stack[0].query("Timeline")), [])
+        return [
+            ("Keys", ""),
+            *FIXED,
+            *_described((*chat, *app), {key for key, _ in FIXED}),
+            ("", ""),
+            ("In the timeline", ""),
+            ("enter", "go back to this point, or open the rotation"),
+            *_described(timeline, set()),
+            ("", ""),
+            ("Commands", ""),
+            *((f"/{command.name} {command.usage}".rstrip(), command.help) for command in self.commands),
+        ]
+
+
+def _described(bindings: Iterable[BindingType], known: set[str]) -> list[tuple[str, str]]:
+    """Key and description of the bindings that are not described already."""
+    found = []
+    for binding in bindings:
+        if isinstance(binding, Binding) and binding.description:
+            key = (binding.key_display or binding.key.split(",")[0]).replace("escape", "esc").replace("slash", "/")
+            if key not in known:
+                found.append((key, binding.description))
+    return found
+
+
+class Sheet(ScrollView, can_focus=True):
+    """Two columns that scroll."""
+
+    BORDER_TITLE = "help"
+    BORDER_SUBTITLE = "esc closes"
+
+    def __init__(self, table: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.table = table
+        self.palette = Palette(self)
+        self._rows: list[Row] = []
+
+    def on_mount(self) -> None:
+        self.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        width = max(1, event.size.width - 2)
+        self._rows = [row for key, text in self.table for row in _help_rows(key, text, width)]
+        self.virtual_size = Size(event.size.width, len(self._rows))
+
+    def render_line(self, y: int) -> Strip:
+        y += round(self.scroll_y)
+        pieces = self._rows[y].pieces if 0 <= y < len(self._rows) else ()
+        segments = [Segment(piece.text, self.palette(piece.style)) for piece in pieces]
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+
+
+def _help_rows(key: str, text: str, width: int) -> list[Row]:
+    if not text:
+        return [Row((Piece(f" {key}", "strong"),))]
+    if len(key) + 2 > KEY_COLUMN:
+        lead = (Piece(" " * (KEY_COLUMN + 1)),)
+        return [Row((Piece(f" {key}", "moved"),)), *wrap([Piece(text, "quiet")], width, lead)]
+    head, rest = (Piece(f" {key:<{KEY_COLUMN}}", "moved"),), (Piece(" " * (KEY_COLUMN + 1)),)
+    return wrap([Piece(text)], width, head, rest)

@@ -1,0 +1,235 @@
+"""The rotation browser: every timeline that a jump left behind, and what was said in it.
+
+Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `CompareTimelines` and `ExportTimeline`
+(see `ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list
+comes first and Enter opens the conversation.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.timer import Timer
+
+from kimi_tui.protocol.commands import (
+    ChangeRotation,
+    CompareTimelines,
+    ExportTimeline,
+    ListRotations,
+    ReadRotation,
+    RestoreRotation,
+)
+from kimi_tui.protocol.events import Event, RotationRead, RotationsListed
+from kimi_tui.protocol.views import RotationView
+from kimi_tui.ui.cells import plural, size
+from kimi_tui.ui.conversation import Conversation
+from kimi_tui.ui.listening import ask
+from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.dialog import Ask
+from kimi_tui.ui.tones import Rows, Span, hint_row, spread, stylesheet
+from kimi_tui.ui.widgets.options import Option
+from kimi_tui.ui.widgets.rotation_list import RotationList, name_of, why_of
+from kimi_tui.ui.widgets.searched import PickList
+from kimi_tui.ui.widgets.sheet import Sheet
+from kimi_tui.ui.widgets.transcript import Transcript
+
+NARROW = 92
+"""Cells below which list and conversation take turns."""
+PAUSE = 0.12
+"""Seconds that the cursor must rest before a conversation is read: running through the list reads none."""
+
+LIST_KEYS = (
+    ("enter", "read"),
+    ("r", "restore"),
+    ("d", "compare"),
+    ("e", "export"),
+    ("p", "pin"),
+    ("c", "compress"),
+    ("x", "delete"),
+    ("/", "search"),
+    ("esc", "back"),
+)
+READ_KEYS = (("↑↓", "scroll"), ("r", "restore"), ("d", "compare"), ("e", "export"), ("esc", "list"))
+
+
+class Rotations(Screen[None]):
+    """See the module. `file` is the one to begin with."""
+
+    DEFAULT_CSS = stylesheet("rotations")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "back"),
+        Binding("r", "restore", "restore"),
+        Binding("d", "compare", "compare"),
+        Binding("e", "export", "export"),
+        Binding("p", "pin", "pin"),
+        Binding("c", "compress", "compress"),
+        Binding("x,delete", "delete", "delete"),
+        Binding("tab", "swap", "list or conversation", show=False),
+    ]
+
+    def __init__(self, file: str | None = None, marks: Marks = UNICODE) -> None:
+        super().__init__()
+        self.rotations = RotationList(marks)
+        self.conversation = Conversation()
+        self.transcript = Transcript(self.conversation, marks)
+        self._wanted = file
+        self._read: str | None = None
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Sheet(self._headline, classes="headline")
+        with Horizontal():
+            with Vertical(classes="left"):
+                yield self.rotations
+                yield Sheet(self.rotations.facts, classes="facts")
+            with Vertical(classes="right"):
+                yield Sheet(self._reading, classes="reading")
+                yield self.transcript
+        yield Sheet(self._hints, classes="hints")
+
+    def on_mount(self) -> None:
+        self.rotations.focus()
+        ask(self, ListRotations())
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < 20, "-low")
+
+    # --- what happens ---------------------------------------------------------------------------------------------
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, RotationsListed):
+            self._list(event.rotations)
+        elif isinstance(event, RotationRead) and self.chosen and event.file == self.chosen.file:
+            self._read = event.file
+            self.conversation.reset(len(event.entries), event.entries)
+            self.transcript.sync()
+            self.query_one(".reading", Sheet).changed()
+
+    def _list(self, rotations: tuple[RotationView, ...]) -> None:
+        self.rotations.show(rotations)
+        files = [rotation.file for rotation in rotations]
+        if self._wanted in files:
+            self.rotations.rest(files.index(self._wanted))
+            self._wanted = None
+        self.query_one(".headline", Sheet).changed()
+
+    @property
+    def chosen(self) -> RotationView | None:
+        return self.rotations.item
+
+    @on(PickList.Highlighted)
+    def _aim(self) -> None:
+        self.query_one(".facts", Sheet).changed()
+        if self._timer is not None:
+            self._timer.stop()
+        if self.chosen is not None and self.chosen.file != self._read:
+            self._timer = self.set_timer(PAUSE, self._ask_to_read)
+
+    def _ask_to_read(self) -> None:
+        if self.chosen is not None:
+            ask(self, ReadRotation(self.chosen.file))
+
+    @on(PickList.Chosen)
+    def _open(self) -> None:
+        self.add_class("-reading")
+        self.transcript.focus()
+
+    @on(PickList.Searched)
+    def _search(self) -> None:
+        self.query_one(".headline", Sheet).changed()
+
+    def on_descendant_focus(self) -> None:
+        self.query_one(".hints", Sheet).changed()
+
+    # --- what it says ---------------------------------------------------------------------------------------------
+
+    def _headline(self, width: int) -> Rows:
+        found = self.rotations
+        if found.searching or found.query_text:
+            return [[("/", "moved"), (found.query_text, ""), ("▏" if found.searching else "  esc", "now")]]
+        left: list[Span] = [("ROTATIONS", "strong quiet")]
+        behind = [item for item in found.items if not item.live]
+        facts = f"{plural(len(behind), 'file')} · {size(sum(item.size for item in behind))}"
+        own = size(sum(item.unique for item in behind))
+        return [spread(left, [(f"{facts}, {own} of their own" if width > 60 else facts, "quiet")], width)]
+
+    def _reading(self, width: int) -> Rows:
+        chosen = self.chosen
+        if chosen is None:
+            return [[]]
+        note = "" if self._read == chosen.file else "reading …"
+        return [spread([(name_of(chosen), "strong"), (f"  {why_of(chosen)}", "quiet")], [(note, "faint")], width)]
+
+    def _hints(self, width: int) -> Rows:
+        return [hint_row(READ_KEYS if self.transcript.has_focus else LIST_KEYS, width)]
+
+    # --- keys -----------------------------------------------------------------------------------------------------
+
+    def action_back(self) -> None:
+        if self.rotations.stop_search():
+            return
+        if self.transcript.has_focus:
+            self.action_swap()
+        else:
+            self.dismiss()
+
+    def action_swap(self) -> None:
+        reading = self.rotations.has_focus
+        self.set_class(reading, "-reading")
+        (self.transcript if reading else self.rotations).focus()
+
+    def action_compare(self) -> None:
+        if self.chosen is not None and not self.chosen.live:
+            ask(self, CompareTimelines(self.chosen.file, "now"))
+
+    def action_export(self) -> None:
+        if self.chosen is not None:
+            ask(self, ExportTimeline(None if self.chosen.live else self.chosen.file))
+
+    def action_pin(self) -> None:
+        chosen = self.chosen
+        if chosen is not None and not chosen.live:
+            self._change(ChangeRotation(chosen.file, "unpin" if chosen.pinned else "pin"))
+
+    def action_compress(self) -> None:
+        chosen = self.chosen
+        if chosen is not None and not chosen.live and not chosen.compressed:
+            self._change(ChangeRotation(chosen.file, "compress"))
+
+    def _change(self, command: ChangeRotation) -> None:
+        ask(self, command)
+        ask(self, ListRotations())
+
+    def action_restore(self) -> None:
+        chosen = self.chosen
+        if chosen is None or chosen.live:
+            return
+        about = (
+            f"{plural(chosen.messages, 'message')} · {plural(chosen.tokens, 'token')}. "
+            "The present is kept as a rotation, so this can be undone. No file on disk changes."
+        )
+        options = (Option("restore", "restore"), Option("cancel", "cancel"))
+        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), self._restore)
+
+    def _restore(self, answer: str | None) -> None:
+        if answer == "restore" and self.chosen is not None:
+            ask(self, RestoreRotation(self.chosen.file))
+            self.dismiss()
+
+    def action_delete(self) -> None:
+        chosen = self.chosen
+        if chosen is None or chosen.live:
+            return
+        about = f"{size(chosen.size)}, {size(chosen.unique)} of them are nowhere else. This cannot be undone."
+        options = (Option("keep", "keep it"), Option("delete", "delete", tone="bad"))
+        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), self._delete)
+
+    def _delete(self, answer: str | None) -> None:
+        if answer == "delete" and self.chosen is not None:
+            self._change(ChangeRotation(self.chosen.file, "delete"))

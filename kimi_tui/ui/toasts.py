@@ -1,0 +1,70 @@
+"""The words of toasts: what a jump, a compaction or the end of a turn is worth telling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.views import Entry, SwitchView
+from kimi_tui.ui.blocks import switch_words
+from kimi_tui.ui.cells import count
+
+UNDO = "alt+u takes it back"
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    text: str
+    severity: Literal["information", "warning", "error"] = "information"
+
+
+def toast(event: ev.Event) -> Toast | None:
+    """What to tell about an event; None for most."""
+    match event:
+        case ev.Noticed(text, severity, action):
+            return Toast(f"{text}\n{UNDO}" if action == "undo" else text, severity)
+        case ev.TranscriptReset(switch=SwitchView() as switch, undo=undo):
+            return _jumped(switch, bool(undo))
+        case ev.CompactionEnded("failed", message=message):
+            return Toast(f"Compaction failed, nothing has changed. {message}", "error")
+        case ev.CompactionEnded("nothing"):
+            return Toast("There is nothing to compact yet.")
+        case ev.CompactionEnded("cancelled"):
+            return Toast("Compaction cancelled, nothing has changed.")
+        case ev.PromptReturned(reason=reason) if reason:
+            return Toast(reason, "warning")
+        case ev.ModesChanged(reason=reason) if reason:
+            return Toast(reason)
+    return None
+
+
+def _jumped(switch: SwitchView, can_undo: bool) -> Toast:
+    title, figures = switch_words(switch)
+    if switch.why == "compact":
+        figures = f"{count(switch.tokens_before)} → {count(switch.tokens_after)} tokens"
+    text = f"{title[:1].upper()}{title[1:]}" + (f": {figures}" if figures else "")
+    return Toast(f"{text}\n{UNDO}" if can_undo else text)
+
+
+_ENDS = {
+    "failed": "The turn failed.",
+    "max_steps": "The turn was stopped: it took as many steps as are allowed.",
+    "tool_call_repeat": "The turn was stopped: the same tool was called with the same arguments again and again.",
+    "blocked": "A hook stopped the turn.",
+}
+
+
+def ended(event: ev.TurnEnded) -> Entry | None:
+    """What the chat says about a turn that did not end well."""
+    if event.reason == "done":
+        return None
+    if event.reason == "interrupted":
+        return Entry("note", event.message or "stopped")
+    text = event.message or _ENDS[event.reason]
+    return Entry("error", f"{text}\n{event.hint}" if event.hint else text)
+
+
+def unavailable(event: ev.ModelUnavailable) -> Entry:
+    text = f"{event.name} cannot answer: {event.reason}"
+    return Entry("error", f"{text}\n{event.hint}" if event.hint else text)

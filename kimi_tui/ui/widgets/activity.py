@@ -1,0 +1,130 @@
+"""The row above the prompt: what goes on right now, how long it has, and how to stop it; else nothing."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from textual.timer import Timer
+
+from kimi_tui.ui.blocks import duration
+from kimi_tui.ui.cells import size
+from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.rows import Piece, spread
+from kimi_tui.ui.state import Progress, ScreenState
+from kimi_tui.ui.text import one_line
+from kimi_tui.ui.widgets.line import Line
+
+TICK = 0.125
+"""Seconds a spinner frame stays."""
+
+_WORDS = {
+    "waiting": "waiting for the model",
+    "thinking": "thinking",
+    "answering": "answering",
+    "tool": "running a tool",
+    "retrying": "trying again",
+}
+_PHASES = {"fetching": "fetching", "checking": "checking", "starting": "starting", "warming": "warming up"}
+
+
+class Activity(Line):
+    """Shows one `ScreenState`; a timer runs only while something moves."""
+
+    def __init__(self, marks: Marks = UNICODE) -> None:
+        super().__init__()
+        self.marks = marks
+        self.state = ScreenState()
+        self.hint = ""
+        """Words for the moment, e.g. that a second Esc would clear the prompt."""
+        self._turn = self._retry = 0.0
+        self._clock: Timer | None = None
+
+    def show(self, state: ScreenState) -> None:
+        if state.activity and not self.state.activity:
+            self._turn = monotonic()
+        if state.retry is not self.state.retry:
+            self._retry = monotonic()
+        self.state = state
+        self._run_clock(bool(state.activity or state.progress))
+        self.changed()
+
+    def say(self, hint: str) -> None:
+        self.hint = hint
+        self.changed()
+
+    def _run_clock(self, moving: bool) -> None:
+        if moving and self._clock is None:
+            self._clock = self.set_interval(TICK, self.changed)
+        elif not moving and self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+
+    def pieces(self, width: int) -> tuple[Piece, ...]:
+        state = self.state
+        if self.hint:
+            return spread([Piece("  "), Piece(self.hint, "quiet")], [], width)
+        if state.questions:
+            return spread([Piece("  "), Piece("waiting for your answer", "moved strong")], self._todo(), width)
+        if state.activity:
+            return spread(self._busy(), self._todo(), width)
+        if state.progress:
+            return progress_pieces(state.progress, width, self._frame(), self.marks)
+        if state.failed or state.unavailable:
+            return spread([Piece("  "), Piece(one_line(state.failed or state.unavailable), "bad")], [], width)
+        return spread([], self._todo(), width)
+
+    def _frame(self) -> str:
+        return self.marks.spinner[int(monotonic() / TICK) % len(self.marks.spinner)]
+
+    def _busy(self) -> list[Piece]:
+        state, now, dot = self.state, monotonic(), self.marks.dot
+        pieces = [Piece(f"  {self._frame()} ", "now")]
+        if state.retry:
+            left = max(0.0, state.retry.wait - (now - self._retry))
+            again = f"try {state.retry.attempt} of {state.retry.attempts} in {duration(float(int(left + 0.99)))}"
+            pieces += [Piece(one_line(state.retry.reason), "moved"), Piece(f" {dot} {again}", "quiet")]
+        else:
+            pieces += [
+                Piece(_WORDS[state.activity], "quiet"),
+                Piece(f" {dot} {duration(float(int(now - self._turn)))}", "faint"),
+            ]
+        return [*pieces, Piece("   esc", "moved"), Piece(" stops", "quiet")]
+
+    def _todo(self) -> list[Piece]:
+        todos = self.state.todos
+        current = next((todo for todo in todos if todo.status == "in_progress"), None)
+        if not todos or (current is None and all(todo.status == "done" for todo in todos)):
+            return []
+        done = sum(todo.status == "done" for todo in todos)
+        title = f"{one_line(current.title)} " if current else ""
+        return [Piece(title, "quiet"), Piece(f"{done}/{len(todos)} ", "faint")]
+
+
+def progress_pieces(progress: Progress, width: int, frame: str, marks: Marks = UNICODE) -> tuple[Piece, ...]:
+    """`⠙ local · fetching ━━━━──── 120 MB of 491 MB · 12 MB/s   esc stops`."""
+    left = [Piece(f"  {frame} ", "now"), Piece(one_line(progress.name), "strong")]
+    left.append(Piece(f" {marks.dot} {_PHASES[progress.phase]} ", "quiet"))
+    if not progress.total:
+        return spread(left, [], width)
+    figures = _figures(progress, marks)
+    stop = [Piece("   esc", "moved"), Piece(" stops", "quiet")] if progress.phase == "fetching" else []
+    taken = sum(len(piece.text) for piece in (*left, *stop)) + len(figures)
+    room = min(40, width - taken - 1)
+    if room < 6:
+        return spread([*left, Piece(figures, "quiet")], [], width)
+    done = min(room, progress.done * room // progress.total)
+    return (
+        *left,
+        Piece(marks.exact * done, "now"),
+        Piece(marks.room * (room - done), "edge"),
+        Piece(figures, "quiet"),
+        *stop,
+    )
+
+
+def _figures(progress: Progress, marks: Marks) -> str:
+    if progress.phase not in ("fetching", "checking"):
+        return f" {100 * progress.done // progress.total}%"
+    speed = progress.done / progress.seconds if progress.seconds > 0.5 and progress.phase == "fetching" else 0
+    rate = f" {marks.dot} {size(int(speed))}/s" if speed else ""
+    return f" {size(progress.done)} of {size(progress.total)}{rate}"

@@ -1,0 +1,151 @@
+"""What a jump would take away, under the timeline: nothing is changed by looking at it.
+
+`aim(row)` says what is highlighted (at once, from the row alone); `show(preview)` fills in the figures when the agent
+has answered. A preview for another point than the one aimed at is dropped, so answers may come late.
+"""
+
+from __future__ import annotations
+
+import time
+
+from kimi_tui.protocol.views import FileTouched, RevertPreview, SwitchView, TimelineRow
+from kimi_tui.ui.cells import ago, count, cut, cut_start, literal, plural, size
+from kimi_tui.ui.marks import ASCII, UNICODE, Marks
+from kimi_tui.ui.timeline_draw import switch_words
+from kimi_tui.ui.tones import Rows, Span, hint_row, stylesheet
+from kimi_tui.ui.widgets.sheet import Sheet, paragraph
+
+Keys = tuple[tuple[str, str], ...]
+
+
+def drops(preview: RevertPreview) -> str:
+    """`drops 3 steps · 6 messages · 1.5k tokens · 4 tool calls`."""
+    parts = [
+        plural(number, word)
+        for number, word in (
+            (preview.steps, "step"),
+            (preview.messages, "message"),
+            (preview.tokens, "token"),
+            (preview.tool_calls, "tool call"),
+        )
+        if number
+    ]
+    return "drops " + " · ".join(parts) if parts else "drops nothing"
+
+
+def state_of(file: FileTouched) -> str:
+    """Whether the disk still holds what the agent wrote."""
+    if file.changed_since is None:
+        return ""
+    return "changed since" if file.changed_since else "unchanged since"
+
+
+def files_rows(preview: RevertPreview, width: int, limit: int = 3) -> Rows:
+    """`touched parser.py  unchanged since`, one row a file."""
+    rows: Rows = []
+    for file in preview.files[:limit]:
+        state = state_of(file)
+        beside = width >= 8 + len(state) + 12
+        room = width - 8 - (len(state) + 2 if beside else 0)
+        row: list[Span] = [("touched ", "quiet"), (cut_start(literal(file.path), room), "")]
+        if beside and state:
+            row.append((f"  {state}", "moved" if file.changed_since else "faint"))
+        rows.append(row)
+        if not beside and file.changed_since:
+            rows.append([(cut(f"  {state}", width), "moved")])
+    more = len(preview.files) - limit
+    return [*rows, [(f"and {plural(more, 'more file')}", "quiet")]] if more > 0 else rows
+
+
+class Preview(Sheet):
+    """See the module."""
+
+    DEFAULT_CSS = stylesheet("preview")
+    KEEPS_LAST = True
+
+    def __init__(self, *, marks: Marks = UNICODE, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self.marks = marks
+        self.clock = time.time
+        self.aimed: TimelineRow | None = None
+        self.preview: RevertPreview | None = None
+        self.marked: TimelineRow | None = None
+        """The first of two points to compare."""
+
+    def aim(self, row: TimelineRow | None) -> None:
+        self.aimed, self.preview = row, None
+        self.changed()
+
+    def show(self, preview: RevertPreview) -> None:
+        row = self.aimed
+        if row is not None and (row.checkpoint, row.file) == (preview.checkpoint, preview.file):
+            self.preview = preview
+            self.changed()
+
+    def mark(self, row: TimelineRow | None) -> None:
+        if row is not self.marked:
+            self.marked = row
+            self.changed()
+
+    def most(self) -> int:
+        return max(3, self.screen.size.height // 3)
+
+    # --- what it says ---------------------------------------------------------------------------------------------
+
+    def rows(self, width: int) -> Rows:
+        if self.aimed is None:
+            body: Rows = [[(cut("the present", width), "quiet")]]
+            keys: Keys = (("u", "undo"), ("r", "redo"), ("b", "rotations"), ("f", "filter"), ("/", "search"))
+        elif self.aimed.kind == "checkpoint":
+            body, keys = self._point(self.aimed, width), (("⏎", "choose"), ("n", "name"), ("d", "compare"))
+        elif self.aimed.kind == "switch":
+            body, keys = self._switch(self.aimed.switch, width), (("⏎", "read"), ("u", "undo"), ("d", "compare"))
+        else:
+            body, keys = self._rotation(self.aimed, width), (("⏎", "open"), ("space", "fold"), ("d", "compare"))
+        if self.marked is not None:
+            keys = (("d", "with this"), ("esc", "not"))
+        return [*body, *self._hints(keys, width)]
+
+    def _point(self, row: TimelineRow, width: int) -> Rows:
+        number = "" if row.checkpoint is None else f" {row.checkpoint}"
+        head = f"go back to{number}?" if row.file is None else f"go over to{number}?"
+        rows: Rows = [
+            [(cut(head, width), "strong"), (cut(f"  {ago(row.at, self.clock())}", width - len(head)), "faint")]
+        ]
+        if row.label:
+            rows += paragraph(literal(row.label), width, "quiet", 2)
+        if self.preview is None:
+            return rows
+        rows += paragraph(drops(self.preview), width, "", 3)
+        rows += files_rows(self.preview, width)
+        for task in self.preview.tasks[:2]:
+            rows.append([("still runs ", "moved"), (cut(literal(task), width - 11), "")])
+        return rows
+
+    def _switch(self, switch: SwitchView | None, width: int) -> Rows:
+        if switch is None:
+            return []
+        tone = "fold" if switch.why == "compact" else "moved"
+        rows: Rows = [[(cut(switch_words(switch, self.marks), width), f"strong {tone}")]]
+        change = (
+            f"{count(switch.messages_before)} {self.marks.arrow} {plural(switch.messages_after, 'message')} · "
+            f"{count(switch.tokens_before)} {self.marks.arrow} {plural(switch.tokens_after, 'token')}"
+        )
+        rows += paragraph(change, width, "", 2)
+        if switch.note:
+            rows += paragraph(switch.note, width, "quiet", 4)
+        kept = f"kept in {literal(switch.file)}  {ago(switch.at, self.clock())}"
+        return [*rows, [(cut(kept, width), "faint")]] if switch.file else rows
+
+    def _rotation(self, row: TimelineRow, width: int) -> Rows:
+        facts = [plural(row.messages, "message")] if row.messages else []
+        facts += [size(row.size)] if row.size else []
+        facts += [ago(row.at, self.clock())] if row.at else []
+        return [
+            [(cut(literal(row.file or row.label), width), "strong")],
+            *paragraph(" · ".join(facts), width, "quiet", 2),
+        ]
+
+    def _hints(self, keys: Keys, width: int) -> Rows:
+        plain = self.marks is ASCII
+        return [hint_row([("enter" if plain and key == "⏎" else key, word) for key, word in keys], width)]

@@ -1,0 +1,127 @@
+"""Reminders before a model call: who gives them, when, and what stops them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kimi_tui.injections import (
+    AfkInjectionProvider,
+    DynamicInjection,
+    DynamicInjectionProvider,
+    Injections,
+    PlanInjectionProvider,
+    StepView,
+)
+from kimi_tui.injections.plan import full_reminder, sparse_reminder
+from kimi_tui.protocol.messages import Message, Role
+
+PLAN = StepView(plan=True, plan_file=Path("/plans/p.md"))
+
+
+def said(*turns: str) -> list[Message]:
+    """`u:text` and `a:text` as messages."""
+    roles: dict[str, Role] = {"u": "user", "a": "assistant"}
+    return [Message(role=roles[turn[0]], content=turn[2:]) for turn in turns]
+
+
+async def kinds(provider: DynamicInjectionProvider, history: Sequence[Message], view: StepView) -> list[str]:
+    return [injection.content for injection in await provider.get_injections(history, view)]
+
+
+class Broken(DynamicInjectionProvider):
+    async def get_injections(self, history: Sequence[Message], view: StepView) -> list[DynamicInjection]:
+        raise RuntimeError("broken")
+
+    async def on_context_compacted(self) -> None:
+        raise RuntimeError("broken")
+
+
+class Told(DynamicInjectionProvider):
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    async def get_injections(self, history: Sequence[Message], view: StepView) -> list[DynamicInjection]:
+        return [DynamicInjection("told", "hello")]
+
+    async def on_context_compacted(self) -> None:
+        self.heard.append("compacted")
+
+    async def on_afk_changed(self, enabled: bool) -> None:
+        self.heard.append(f"afk {enabled}")
+
+
+async def test_a_broken_provider_does_not_silence_the_others() -> None:
+    told = Told()
+    injections = Injections([Broken(), told])
+    assert await injections.collect([], StepView()) == [DynamicInjection("told", "hello")]
+    await injections.context_compacted()
+    await injections.afk_changed(True)
+    assert told.heard == ["compacted", "afk True"]
+
+
+async def test_plan_mode_is_explained_in_full_first_and_then_left_alone() -> None:
+    provider = PlanInjectionProvider()
+    assert await kinds(provider, said("u:plan it"), PLAN) == [full_reminder(PLAN.plan_file)]
+    history = [*said("u:plan it"), Message(role="user", content=full_reminder(PLAN.plan_file))]
+    for number in range(5):
+        assert await kinds(provider, history, PLAN) == [], number
+        history += said("a:looking")
+    assert await kinds(provider, history, PLAN) == [sparse_reminder(PLAN.plan_file)]
+
+
+async def test_every_fifth_plan_reminder_after_the_first_is_a_full_one() -> None:
+    provider = PlanInjectionProvider()
+    history: list[Message] = []
+    given = []
+    for _ in range(40):
+        for text in await kinds(provider, history, PLAN):
+            history.append(Message(role="user", content=f"<system-reminder>\n{text}\n</system-reminder>"))
+            given.append("full" if text == full_reminder(PLAN.plan_file) else "sparse")
+        history += said("a:looking")
+    assert given == ["full", "sparse", "sparse", "sparse", "sparse", "full", "sparse", "sparse"]
+
+
+async def test_a_revert_that_takes_the_reminder_away_brings_it_back() -> None:
+    provider = PlanInjectionProvider()
+    assert await kinds(provider, [], PLAN)
+    assert await kinds(provider, said("u:again"), PLAN) == [full_reminder(PLAN.plan_file)]
+
+
+async def test_switching_plan_mode_on_by_hand_reminds_at_once(tmp_path: Path) -> None:
+    provider = PlanInjectionProvider()
+    history = [Message(role="user", content=full_reminder())]
+    file = tmp_path / "plan.md"
+    now = StepView(plan=True, plan_file=file, plan_activated=True)
+    assert await kinds(provider, history, now) == [full_reminder(file)]
+    file.write_text("1. look")
+    (again,) = await provider.get_injections(history, now)
+    assert again.type == "plan_reentry"
+    assert "read it before you change it" in again.content
+
+
+async def test_only_the_root_agent_is_reminded() -> None:
+    view = StepView(plan=True, afk=True, root=False)
+    assert await kinds(PlanInjectionProvider(), [], view) == []
+    assert await kinds(AfkInjectionProvider(), [], view) == []
+
+
+async def test_absence_is_told_once_and_again_after_a_compaction_or_a_toggle() -> None:
+    provider, away = AfkInjectionProvider(), StepView(afk=True)
+    assert len(await kinds(provider, [], away)) == 1
+    assert await kinds(provider, [], away) == []
+    await provider.on_context_compacted()
+    assert len(await kinds(provider, [], away)) == 1
+    await provider.on_afk_changed(False)
+    (back,) = await provider.get_injections([], StepView())
+    assert back.type == "afk_off"
+    assert await kinds(provider, [], StepView()) == []
+    await provider.on_afk_changed(True)
+    assert len(await kinds(provider, [], away)) == 1
+
+
+async def test_nobody_is_welcomed_back_who_was_never_said_to_be_away() -> None:
+    provider = AfkInjectionProvider()
+    await provider.on_afk_changed(True)
+    await provider.on_afk_changed(False)
+    assert await kinds(provider, [], StepView()) == []

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from kimi_tui.protocol.messages import ImageURLPart
+from kimi_tui.tools.read_file import ReadFile
+from kimi_tui.tools.read_media import ReadMediaFile
+from tests.tools.tool_desk import Desk
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+GIF = (
+    b"GIF89a\x03\x00\x02\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x03\x00\x02\x00\x00\x02\x02\x84Q\x00;"
+)
+
+
+@pytest.fixture
+def hundred(desk: Desk) -> Desk:
+    (desk.work_dir / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
+    return desk
+
+
+async def test_lines_come_numbered_with_their_range(hundred: Desk) -> None:
+    result = await hundred.run(ReadFile(), path="a.txt", line_offset=99)
+    assert result.output == "    99\tline 99\n   100\tline 100\n"
+    assert (result.message, result.brief) == ("Lines 99–100 of 100.", "2 lines")
+
+
+async def test_a_part_says_where_to_go_on(hundred: Desk) -> None:
+    result = await hundred.run(ReadFile(), path="a.txt", line_offset=11, n_lines=5)
+    assert result.output.startswith("    11\tline 11\n")
+    assert result.message == "Lines 11–15 of 100. Go on with line_offset=16."
+
+
+async def test_a_negative_offset_counts_from_the_end(hundred: Desk) -> None:
+    result = await hundred.run(ReadFile(), path="a.txt", line_offset=-3, n_lines=2)
+    assert result.output == "    98\tline 98\n    99\tline 99\n"
+    far = await hundred.run(ReadFile(), path="a.txt", line_offset=-500)
+    assert far.message == "Lines 1–100 of 100."
+
+
+async def test_an_offset_past_the_end_is_said(hundred: Desk) -> None:
+    result = await hundred.run(ReadFile(), path="a.txt", line_offset=101)
+    assert (result.outcome, result.message) == ("error", "a.txt has only 100 lines.")
+
+
+async def test_an_empty_file_is_empty_and_no_error(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_text("")
+    result = await desk.run(ReadFile(), path="a.txt")
+    assert (result.outcome, result.output, result.message) == ("ok", "", "a.txt is empty.")
+
+
+async def test_long_lines_and_many_characters_are_cut(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_text("x" * 5_000_000 + "\n" + ("y" * 1500 + "\n") * 200)
+    result = await desk.run(ReadFile(), path="a.txt")
+    assert len(result.output) <= 82_000
+    assert "5,000,000 bytes in this line" in result.output
+    assert "of 201. Go on with line_offset=" in result.message
+
+
+async def test_crlf_bom_and_an_open_end_are_noted(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo")
+    result = await desk.run(ReadFile(), path="a.txt")
+    assert result.output == "     1\tone\n     2\ttwo\n"
+    assert result.message == "Lines 1–2 of 2. Encoding: UTF-8 with BOM. Line endings: CRLF. No line break at the end."
+
+
+async def test_utf16_is_told_and_read_as_text(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_bytes("héllo\r\n世界\r\n".encode("utf-16"))
+    result = await desk.run(ReadFile(), path="a.txt")
+    assert result.output == "     1\théllo\n     2\t世界\n"
+    assert "UTF-16-LE with BOM" in result.message
+
+
+async def test_broken_utf16_is_told(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_bytes(b"\xff\xfeh\0i")
+    assert "not valid" in (await desk.run(ReadFile(), path="a.txt")).message
+
+
+async def test_bytes_that_are_not_utf8_become_marks(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_bytes(b"caf\xe9\n")
+    assert (await desk.run(ReadFile(), path="a.txt")).output == "     1\tcaf\\xe9\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (PNG, "PNG image"),
+        (b"text line\n" * 20 + b"\0" * 64 + b"more\n", "binary data"),
+        (b"%PDF-1.7 x", "PDF document"),
+        (b"\x7fELF\x02", "ELF"),
+    ],
+)
+async def test_binary_files_are_named_whatever_they_are_called(desk: Desk, data: bytes, what: str) -> None:
+    (desk.work_dir / "notes.txt").write_bytes(data)
+    result = await desk.run(ReadFile(), path="notes.txt")
+    assert result.outcome == "error"
+    assert what in result.message
+    assert result.output == ""
+
+
+async def test_terminal_codes_in_a_file_come_as_marks(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_bytes(b"\x1b[?1049h\x1b[2Jfull\x07\n\x9b31m\n")
+    result = await desk.run(ReadFile(), path="a.txt")
+    assert result.output == "     1\t␛[?1049h␛[2Jfull␇\n     2\t\\x9b31m\n"
+
+
+async def test_a_huge_file_is_named_and_not_read(desk: Desk) -> None:
+    with open(desk.work_dir / "huge.log", "wb") as file:
+        file.write(b"a\n")
+        file.truncate(300 << 20)
+        file.seek(0)
+        file.write(b"b" * 70_000)
+    result = await desk.run(ReadFile(), path="huge.log")
+    assert "314,572,800 bytes" in result.message
+
+
+@pytest.mark.parametrize(("data", "kind", "extent"), [(PNG, "image/png", "1×1"), (GIF, "image/gif", "3×2")])
+async def test_an_image_comes_as_a_part_of_its_own(desk: Desk, data: bytes, kind: str, extent: str) -> None:
+    (desk.work_dir / "shot.txt").write_bytes(data)
+    result = await desk.run(ReadMediaFile(), path="shot.txt")
+    (part,) = result.parts
+    assert isinstance(part, ImageURLPart)
+    assert part.image_url.url == f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    assert result.brief == extent
+
+
+async def test_what_is_no_image_or_too_big_is_refused(desk: Desk) -> None:
+    (desk.work_dir / "a.png").write_text("not really")
+    (desk.work_dir / "b.png").write_bytes(PNG + b"\0" * (6 << 20))
+    assert "is text, not a PNG" in (await desk.run(ReadMediaFile(), path="a.png")).message
+    assert "bytes; at most" in (await desk.run(ReadMediaFile(), path="b.png")).message

@@ -1,0 +1,522 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.pilot import Pilot
+
+from kimi_tui.options import UiOptions
+from kimi_tui.protocol import commands as cmd
+from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.ports import AgentPort
+from kimi_tui.protocol.views import (
+    ApprovalView,
+    Entry,
+    Modes,
+    QuestionOption,
+    QuestionView,
+    SwitchView,
+    TimelineRow,
+    Tokens,
+    ToolView,
+)
+from kimi_tui.ui.app import KimiApp
+from kimi_tui.ui.screens.help import Help
+from kimi_tui.ui.screens.revert_choice import RevertChoice
+from tests.ui.fakes import Answer, ScriptedAgent
+from tests.ui.samples import PREVIEW
+from tests.ui.session import ENTRIES, opened, reset
+
+WIDE = (120, 36)
+
+
+class Stage:
+    """An app on a scripted agent, and ways to look at it."""
+
+    def __init__(self, app: KimiApp, agent: ScriptedAgent, pilot: Pilot[None]) -> None:
+        self.app, self.agent, self.pilot = app, agent, pilot
+
+    async def tell(self, *events: ev.Event) -> None:
+        self.agent.tell(*events)
+        await self.settle()
+
+    async def settle(self) -> None:
+        await self.pilot.pause(0.04)
+        await self.pilot.pause()
+
+    def write(self, text: str) -> None:
+        self.app.chat.editor.insert(text)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    @property
+    def chat(self) -> list[str]:
+        transcript = self.app.chat.transcript
+        return [transcript.render_line(y).text.strip() for y in range(transcript.size.height)]
+
+    @property
+    def prompt(self) -> str:
+        return self.app.chat.editor.text
+
+    def line(self, widget: str) -> str:
+        return self.app.chat.query_one(widget).render_line(0).text.strip()
+
+    @property
+    def toasts(self) -> list[str]:
+        return [note.message for note in self.app._notifications]
+
+
+@asynccontextmanager
+async def stage(
+    *events: ev.Event,
+    size: tuple[int, int] = WIDE,
+    answer: Answer | None = None,
+    options: UiOptions | None = None,
+    prompt: str = "",
+) -> AsyncIterator[Stage]:
+    agent = ScriptedAgent(events or (opened(), reset()), answer)
+    app = KimiApp(agent.connect, options, prompt=prompt)
+    async with app.run_test(size=size) as pilot:
+        shown = Stage(app, agent, pilot)
+        await shown.settle()
+        yield shown
+
+
+# --- opening -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_frame_needs_no_heavy_library() -> None:
+    heavy = {"litellm", "openai", "pydantic", "httpx", "pygments", "markdown_it"}
+    code = (
+        "import asyncio, sys\n"
+        "from kimi_tui.ui.app import KimiApp\n"
+        "async def connect():\n"
+        f"    print(*({heavy!r} & set(sys.modules)))\n"
+        "    raise OSError('enough')\n"
+        "async def main():\n"
+        "    async with KimiApp(connect).run_test() as pilot:\n"
+        "        await pilot.pause(0.1)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+async def test_a_session_is_shown_with_its_end_in_sight() -> None:
+    async with stage() as shown:
+        assert any("Nothing else calls it" in row for row in shown.chat)
+        assert shown.line("Status").startswith(
+            "kimi-tui   /home/me/src/parser main* · moonshot/kimi-k2 · Fix the parser  "
+        )
+        assert shown.line("Status").endswith("  ask")
+        assert shown.line("Gauge").endswith("61.2k + ~4.1k of 128k · 51% · $0.42")
+
+
+async def test_a_fault_while_connecting_ends_the_app_with_one_line() -> None:
+    async def connect() -> AgentPort:
+        raise ValueError("The session is held by process 12.")
+
+    app = KimiApp(connect)
+    async with app.run_test() as pilot:
+        await pilot.pause(0.1)
+    assert (app.return_code, app.farewell) == (1, "The session is held by process 12.")
+
+
+async def test_what_is_typed_and_sent_before_the_agent_is_there_is_not_lost() -> None:
+    agent = ScriptedAgent((opened(), reset()))
+    import asyncio
+
+    ready = asyncio.Event()
+
+    async def connect() -> AgentPort:
+        await ready.wait()
+        return agent
+
+    app = KimiApp(connect, prompt="first")
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press(*"second", "enter", *"draft")
+        ready.set()
+        await pilot.pause(0.1)
+        assert agent.submitted[:2] == [cmd.SendPrompt("first"), cmd.SendPrompt("second")]
+        assert app.chat.editor.text == "draft"
+
+
+async def test_a_broken_agent_leaves_the_screen_and_says_so() -> None:
+    class Broken(ScriptedAgent):
+        async def run(self) -> None:
+            raise RuntimeError("the log is gone")
+
+    agent = Broken((opened(), reset()))
+    app = KimiApp(agent.connect)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause(0.15)
+        assert app.is_running
+        assert any("the log is gone" in block.entry.text for block in app.chat.conversation.blocks if block.entry)
+
+
+async def test_leaving_tells_how_to_come_back() -> None:
+    async with stage() as shown:
+        shown.write("half a thought")
+        await shown.press("ctrl+q")
+        assert shown.agent.submitted == [cmd.KeepDraft("half a thought"), cmd.Close()]
+    assert (shown.app.farewell, shown.app.return_code) == ("kimi-tui -r 0123", 0)
+
+
+# --- the prompt --------------------------------------------------------------------------------------------------
+
+
+async def test_enter_sends_and_a_running_turn_is_steered() -> None:
+    async with stage() as shown:
+        shown.write("hi")
+        await shown.press("enter")
+        await shown.tell(ev.TurnStarted(Entry("user", "hi", turn=True), len(ENTRIES)))
+        shown.write("more")
+        await shown.press("enter")
+        shown.write("later")
+        await shown.press("alt+enter")
+        assert shown.agent.submitted == [cmd.SendPrompt("hi"), cmd.Steer("more"), cmd.SendPrompt("later")]
+        assert shown.prompt == ""
+
+
+@pytest.mark.parametrize("keys", [("shift+enter",), ("ctrl+j",), ("\\", "enter")])
+async def test_a_new_line_can_be_typed(keys: Iterable[str]) -> None:
+    async with stage() as shown:
+        await shown.press("a", *keys, "b")
+        assert shown.prompt == "a\nb"
+        assert shown.app.chat.editor.size.height == 2
+
+
+async def test_the_prompt_grows_to_a_third_of_the_screen() -> None:
+    async with stage() as shown:
+        shown.app.chat.editor.insert("line\n" * 40)
+        await shown.settle()
+        assert shown.app.chat.editor.size.height == 12
+
+
+async def test_earlier_prompts_come_back_with_up() -> None:
+    async with stage() as shown:
+        await shown.press("x", "up")
+        assert shown.prompt == "the prompt before"
+        await shown.press("up", "up", "down", "down")
+        assert shown.prompt == "x"
+
+
+async def test_a_big_paste_is_folded_and_sent_whole() -> None:
+    from textual import events
+
+    async with stage() as shown:
+        text = "row\n" * 3_000
+        shown.app.chat.editor.post_message(events.Paste(text))
+        await shown.settle()
+        assert shown.prompt == "[pasted #1: 3001 lines]"
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.SendPrompt(text)]
+
+
+async def test_a_wrong_command_stays_in_the_prompt() -> None:
+    async with stage() as shown:
+        shown.write("/nonsense")
+        await shown.press("enter")
+        assert (shown.prompt, shown.agent.submitted) == ("/nonsense", [])
+        assert shown.toasts[0].startswith("There is no command /nonsense.")
+
+
+async def test_a_shell_command_is_run_by_the_user() -> None:
+    async with stage() as shown:
+        shown.write("!ls -la")
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.RunShell("ls -la")]
+
+
+async def test_what_was_queued_is_shown_and_comes_back_with_up() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.QueueChanged(("steer me",), ("and then",)))
+        assert "steer me" in shown.line("Queue")
+        await shown.press("up")
+        assert shown.agent.submitted == [cmd.TakeBackQueued()]
+        await shown.tell(ev.QueueChanged((), ()), ev.PromptReturned("steer me"))
+        assert shown.prompt == "steer me"
+
+
+# --- stopping and leaving ----------------------------------------------------------------------------------------
+
+
+async def test_escape_stops_a_turn_and_alt_keys_do_not() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.TurnStarted(Entry("user", "hi", turn=True), len(ENTRIES)))
+        await shown.press("alt+x")
+        assert shown.agent.submitted == []
+        await shown.press("escape")
+        assert shown.agent.submitted == [cmd.Interrupt()]
+
+
+async def test_escape_twice_clears_the_prompt_into_the_history() -> None:
+    async with stage() as shown:
+        shown.write("text")
+        await shown.press("escape")
+        assert "esc again clears the prompt" in shown.line("Activity")
+        await shown.press("escape")
+        assert shown.prompt == ""
+        await shown.press("up")
+        assert shown.prompt == "text"
+
+
+async def test_escape_twice_on_an_empty_prompt_goes_to_the_timeline() -> None:
+    async with stage() as shown:
+        await shown.press("escape", "escape")
+        assert shown.app.focused is shown.app.chat.sidebar.timeline
+        await shown.press("escape")
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_ctrl_c_stops_then_clears_then_leaves_on_the_second_time() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.TurnStarted(Entry("user", "hi", turn=True), len(ENTRIES)))
+        shown.write("text")
+        await shown.press("ctrl+c")
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Interrupt()], "text")
+        await shown.tell(ev.TurnEnded("interrupted"))
+        await shown.press("ctrl+c")
+        assert shown.prompt == ""
+        await shown.press("ctrl+c")
+        assert "ctrl+c again leaves" in shown.line("Activity") and shown.app.is_running
+        await shown.press("ctrl+c")
+        assert shown.agent.submitted[-1] == cmd.Close()
+
+
+async def test_ctrl_d_leaves_only_with_an_empty_prompt() -> None:
+    async with stage() as shown:
+        await shown.press("a", "home", "ctrl+d")
+        assert (shown.prompt, shown.agent.submitted) == ("", [])
+        await shown.press("ctrl+d")
+        assert shown.agent.submitted[-1] == cmd.Close()
+
+
+# --- turns -------------------------------------------------------------------------------------------------------
+
+
+async def test_text_streams_in_and_is_replaced_by_the_stored_message() -> None:
+    async with stage(opened(), reset(())) as shown:
+        await shown.tell(
+            ev.TurnStarted(Entry("user", "hi", turn=True), 0), ev.TextDelta("Hel"), ev.TextDelta("lo **you**")
+        )
+        assert "Hello you▍" in shown.chat
+        await shown.tell(ev.MessageStored(1, (Entry("assistant", "Hello **you**"),)), ev.TurnEnded("done"))
+        assert "Hello you" in shown.chat
+
+
+async def test_a_tool_shows_what_it_prints_and_then_how_it_ended() -> None:
+    tool = ToolView("c", "Shell", "Shell", "make")
+    async with stage(opened(), reset(())) as shown:
+        await shown.tell(ev.TurnStarted(Entry("user", "hi", turn=True), 0), ev.ToolCallStarted(tool))
+        await shown.tell(ev.ToolOutputDelta("c", "cc -o a\n"))
+        assert "▸ Shell make" in shown.chat and "cc -o a" in shown.chat
+        done = ToolView("c", "Shell", "Shell", "make", outcome="error", brief="exit 2", output="cc -o a\nno rule")
+        await shown.tell(ev.MessageStored(1, (Entry("tool", tool=tool),)), ev.ToolCallFinished(done))
+        assert "✗ Shell make  exit 2" in shown.chat and "no rule" in shown.chat
+
+
+async def test_a_failed_turn_says_what_to_do() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.TurnEnded("failed", "The key was refused.", "Set MOONSHOT_API_KEY."))
+        assert "✗ The key was refused." in shown.chat and "Set MOONSHOT_API_KEY." in shown.chat
+
+
+async def test_reading_further_up_is_not_disturbed_by_new_text() -> None:
+    async with stage() as shown:
+        await shown.press("pageup")
+        before = shown.chat[:-1]
+        await shown.tell(ev.TextDelta("new\n\n" * 50))
+        assert shown.chat[:-1] == before
+        assert "more below" in shown.chat[-1]
+        await shown.press("ctrl+end")
+        assert shown.app.chat.transcript.following and any("new▍" in row for row in shown.chat)
+
+
+async def test_everything_unfolds_and_folds_with_one_key() -> None:
+    async with stage(opened(), reset(ENTRIES[:7])) as shown:
+        assert not any("│ The mail says" in row for row in shown.chat)
+        await shown.press("ctrl+o")
+        assert any("│ The mail says" in row for row in shown.chat)
+        await shown.press("ctrl+o")
+        assert not any("│ The mail says" in row for row in shown.chat)
+
+
+async def test_a_click_unfolds_one_block() -> None:
+    async with stage(opened(), reset(ENTRIES[:7])) as shown:
+        y = next(y for y, row in enumerate(shown.chat) if row.startswith("▸ thought"))
+        await shown.pilot.click("Transcript", offset=(6, y))
+        await shown.settle()
+        assert any("│ The mail says" in row for row in shown.chat)
+
+
+async def test_dragging_over_text_and_ctrl_c_copies_it() -> None:
+    async with stage(opened(), reset(ENTRIES[:2])) as shown:
+        y = next(y for y, row in enumerate(shown.chat) if row.startswith("The test feeds"))
+        await shown.pilot.mouse_down("Transcript", offset=(3, y))
+        await shown.pilot.hover("Transcript", offset=(11, y))
+        await shown.pilot.mouse_up("Transcript", offset=(11, y))
+        await shown.press("ctrl+c")
+        assert shown.app.clipboard.strip() == "The test"
+
+
+async def test_earlier_entries_are_loaded_when_they_come_into_sight() -> None:
+    def answer(command: cmd.Command) -> Iterable[ev.Event]:
+        if isinstance(command, cmd.LoadEntries):
+            yield ev.EntriesLoaded(
+                command.start, tuple(Entry("note", f"note {n}") for n in range(command.start, command.stop))
+            )
+
+    async with stage(opened(), reset(ENTRIES, total=500), answer=answer) as shown:
+        await shown.press("ctrl+home")
+        assert "· note 0" in shown.chat
+        assert shown.agent.submitted[-1] == cmd.LoadEntries(0, 60)
+
+
+# --- time --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_point_of_the_timeline_is_chosen_and_gone_back_to() -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+t", "down", "down", "down")
+        await shown.pilot.pause(0.2)
+        assert shown.agent.submitted[-1] == cmd.PreviewRevert(4, None, 3000)
+        await shown.tell(ev.RevertPreviewed(PREVIEW))
+        await shown.press("enter")
+        assert isinstance(shown.app.screen, RevertChoice)
+        await shown.press("enter")
+        assert shown.agent.submitted[-1] == cmd.RevertTo(4, offset=3000)
+
+
+async def test_after_a_jump_the_prompt_is_back_and_undo_is_offered() -> None:
+    switch = SwitchView(
+        "revert", "context_4.jsonl", from_checkpoint=6, to_checkpoint=3, messages_before=9, messages_after=3
+    )
+    back = ev.TranscriptReset(
+        1, ENTRIES[:1], (), Tokens(), switch, prompt="Fix the failing parser test", undo="the revert"
+    )
+    async with stage() as shown:
+        await shown.tell(ev.ContextSwitched(switch), back)
+        assert shown.prompt == "Fix the failing parser test"
+        assert shown.toasts == ["You went back 6 → 3: 6 messages set aside\nalt+u takes it back"]
+        await shown.press("alt+u")
+        assert shown.agent.submitted == [cmd.Undo()]
+
+
+async def test_a_new_step_shows_up_on_the_timeline() -> None:
+    async with stage() as shown:
+        timeline = shown.app.chat.sidebar.timeline
+        before = timeline.total()
+        await shown.tell(ev.CheckpointCreated(TimelineRow("checkpoint", 7, label="new step", offset=99_000)))
+        assert timeline.total() == before + 1
+
+
+async def test_a_compaction_shows_its_bar_and_escape_cancels_it() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.CompactionStarted("manual", 65_300), ev.CompactionProgressed("summarising", 1_900))
+        assert shown.line("Gauge").startswith("◆ compacting ━")
+        await shown.press("escape")
+        assert shown.agent.submitted == [cmd.Interrupt()]
+        await shown.tell(ev.CompactionEnded("cancelled"))
+        assert shown.line("Gauge").endswith("$0.42")
+        assert shown.toasts == ["Compaction cancelled, nothing has changed."]
+
+
+# --- modes, screens, sizes ---------------------------------------------------------------------------------------
+
+
+async def test_shift_tab_walks_from_ask_to_plan_to_auto_approve() -> None:
+    async with stage() as shown:
+        await shown.press("shift+tab")
+        await shown.tell(ev.ModesChanged(Modes(plan=True)))
+        await shown.press("shift+tab")
+        await shown.tell(ev.ModesChanged(Modes(yolo=True)))
+        await shown.press("shift+tab")
+        assert shown.agent.submitted == [
+            cmd.SetMode("plan", True),
+            cmd.SetMode("plan", False),
+            cmd.SetMode("yolo", True),
+            cmd.SetMode("yolo", False),
+        ]
+        assert shown.line("Status").endswith("auto-approve")
+
+
+async def test_help_lists_keys_and_commands_and_closes_again() -> None:
+    async with stage() as shown:
+        await shown.press("f1")
+        assert isinstance(shown.app.screen, Help)
+        await shown.press("escape")
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_any_size_is_drawn_and_nothing_is_lost() -> None:
+    async with stage() as shown:
+        shown.app.chat.editor.insert("树🌳 text")
+        for width in (1, 4, 8, 12, 23, 40, 60):
+            for height in (1, 3, 5, 8, 16):
+                await shown.pilot.resize_terminal(width, height)
+        await shown.pilot.resize_terminal(*WIDE)
+        await shown.settle()
+        assert shown.prompt == "树🌳 text"
+        assert any("Nothing else calls it" in row for row in shown.chat)
+
+
+async def test_in_a_narrow_window_the_timeline_comes_over_the_chat() -> None:
+    async with stage(size=(60, 16)) as shown:
+        assert not shown.app.chat.sidebar.display
+        await shown.press("ctrl+t")
+        assert shown.app.chat.sidebar.display and shown.app.focused is shown.app.chat.sidebar.timeline
+        await shown.press("escape")
+        assert not shown.app.chat.sidebar.display and shown.app.focused is shown.app.chat.editor
+
+
+async def test_text_from_outside_is_never_markup() -> None:
+    evil = "[/dim] [bold]x[/] [@click=app.quit]y[/] \x1b[31m"
+    events = (opened(title=evil, branch=evil, notices=(evil,)), reset((Entry("user", evil), Entry("error", evil))))
+    async with stage(*events) as shown:
+        await shown.tell(ev.Noticed(evil), ev.QueueChanged((evil,), ()), ev.ModelUnavailable(evil, evil, evil))
+        assert any("[/dim] [bold]x[/] [@click=app.quit]y[/]" in row for row in shown.chat)
+        assert shown.app.is_running
+
+
+@pytest.mark.parametrize("theme", ["dark", "light", "contrast", "terminal", "nonsense"])
+async def test_every_theme_can_be_used(theme: str) -> None:
+    async with stage(options=UiOptions(theme=theme)) as shown:
+        assert any("Nothing else calls it" in row for row in shown.chat)
+
+
+# --- questions of the agent --------------------------------------------------------------------------------------
+
+WANTS = ApprovalView("r1", "Shell", "run a command", "rm -rf build", rule="Shell: rm *")
+
+
+async def test_an_approval_is_answered_with_the_keyboard_and_the_prompt_gets_the_focus_back() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("tab", "tab")
+        await shown.press("3")
+        assert shown.agent.submitted == [cmd.AnswerApproval("r1", "reject")]
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_typing_a_prompt_never_answers_an_approval() -> None:
+    async with stage() as shown:
+        shown.write("1 more thing")
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("1", "enter")
+        assert not [command for command in shown.agent.submitted if isinstance(command, cmd.AnswerApproval)]
+        assert "waiting for your answer" in shown.line("Activity")
+
+
+async def test_a_question_is_answered_by_its_options() -> None:
+    asked = QuestionView("Which one?", options=(QuestionOption("left"), QuestionOption("right")))
+    async with stage() as shown:
+        await shown.tell(ev.QuestionAsked("q1", (asked,)))
+        await shown.pilot.pause(0.35)  # keys that were on their way when it appeared do not count
+        await shown.press("down", "enter")
+        assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]

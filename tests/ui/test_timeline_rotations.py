@@ -1,0 +1,145 @@
+"""The rotation browser: list, conversation, and every change asked for before it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from kimi_tui.protocol.commands import (
+    ChangeRotation,
+    CompareTimelines,
+    ExportTimeline,
+    ListRotations,
+    ReadRotation,
+    RestoreRotation,
+)
+from kimi_tui.ui.screens.dialog import Ask
+from kimi_tui.ui.screens.rotations import PAUSE, Rotations
+from tests.ui.samples import NOW
+from tests.ui.stage import Stage
+
+
+def browser(app: Stage) -> Rotations:
+    screen = app.screen_stack[1]
+    assert isinstance(screen, Rotations)
+    screen.rotations.clock = lambda: NOW
+    return screen
+
+
+async def opened(pilot: Pilot[None], *keys: str) -> Rotations:
+    await pilot.pause()
+    await pilot.press(*keys)
+    await pilot.pause(PAUSE * 2)
+    assert isinstance(pilot.app, Stage)
+    return browser(pilot.app)
+
+
+async def test_the_chosen_files_conversation_stands_beside_the_list() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(pilot, "down")
+        assert app.commands[0] == ListRotations()
+        assert app.commands[-1] == ReadRotation("context_3.jsonl")
+        shown = [screen.rotations.render_line(y).text.split() for y in range(4)]
+        assert shown[1] == ["›↶", "context_3", "D-Mail", "79.5k", "2", "min"]
+        assert shown[2] == ["◆", "context_2", "★", "compacted", "180k", "1", "h"]
+        said = [screen.transcript.render_line(y).text for y in range(screen.transcript.size.height)]
+        assert any("Fix the failing parser test" in line for line in said)
+        assert any("[so] the key is missing" in line for line in said)
+
+
+async def test_running_through_the_list_reads_only_where_one_stops() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(pilot)
+        read = app.commands.count(ReadRotation("context.jsonl"))
+        for _ in range(3):
+            screen.rotations.action_move(1)
+        await pilot.pause(PAUSE * 2)
+        assert app.commands == [
+            ListRotations(),
+            *[ReadRotation("context.jsonl")] * read,
+            ReadRotation("context_1.jsonl.gz"),
+        ]
+
+
+async def test_restoring_asks_and_says_that_no_file_changes() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await opened(pilot, "down", "r")
+        assert isinstance(app.screen, Ask)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.commands[-1] == RestoreRotation("context_3.jsonl")
+        assert len(app.screen_stack) == 1
+
+
+async def test_deleting_keeps_the_file_unless_told_otherwise() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await opened(pilot, "down", "x", "enter")
+        assert not any(isinstance(command, ChangeRotation) for command in app.commands)
+        await pilot.press("x", "down", "enter")
+        await pilot.pause()
+        assert ChangeRotation("context_3.jsonl", "delete") in app.commands
+
+
+async def test_pin_compress_export_and_compare_are_one_key() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await opened(pilot, "down", "down", "p", "c", "e", "d")
+        wanted = [command for command in app.commands if not isinstance(command, ListRotations | ReadRotation)]
+        assert wanted == [
+            ChangeRotation("context_2.jsonl", "unpin"),
+            ChangeRotation("context_2.jsonl", "compress"),
+            ExportTimeline("context_2.jsonl"),
+            CompareTimelines("context_2.jsonl", "now"),
+        ]
+
+
+async def test_the_present_can_be_neither_restored_nor_deleted() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await opened(pilot, "r", "x", "p", "c", "d")
+        assert len(app.screen_stack) == 2
+        assert all(isinstance(command, ListRotations | ReadRotation) for command in app.commands)
+
+
+async def test_search_looks_at_names_reasons_and_notes() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(pilot, "slash", *"fixture")
+        assert [item.file for item in screen.rotations.shown] == ["context_3.jsonl"]
+        await pilot.press("escape")
+        assert len(screen.rotations.shown) == 4
+        assert app.screen is screen
+
+
+async def test_on_a_narrow_screen_list_and_conversation_take_turns() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(60, 16)) as pilot:
+        screen = await opened(pilot, "down")
+        assert not screen.transcript.region
+        await pilot.press("enter")
+        await pilot.pause()
+        assert screen.transcript.has_focus
+        assert screen.transcript.region.width > 50
+        await pilot.press("escape")
+        await pilot.pause()
+        assert screen.rotations.has_focus
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+
+
+@pytest.mark.parametrize("size", [(200, 60), (20, 5), (4, 2), (1, 1)])
+async def test_any_size_is_survived(size: tuple[int, int]) -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=size) as pilot:
+        await opened(pilot, "down", "enter", "escape", "x")
+
+
+def test_the_styles_are_part_of_the_project() -> None:
+    assert all(Path(path).is_file() for path in Stage.CSS_PATH)
