@@ -17,6 +17,8 @@ Scope = Literal["project", "user"]
 MAX_BYTES = 1_000_000
 _MAX_NAME, _MAX_DESCRIPTION = 64, 1024
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_MAX_BRACKETS = 200
+"""Beyond that the YAML reader takes seconds; no skill needs them."""
 _YAML = frontmatter.YAMLHandler()
 _LANGUAGES = ("mermaid", "d2")
 
@@ -96,6 +98,8 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
         block, body = _YAML.split(text.lstrip())
     except ValueError:
         raise SkillError("its front matter is never closed by `---`") from None
+    if block.count("[") + block.count("{") > _MAX_BRACKETS:
+        raise SkillError("its front matter is too deeply nested")
     try:
         fields = _YAML.load(block, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:

@@ -16,7 +16,7 @@ from kimi_tui.flows import (
     node_text,
     validate_flow,
 )
-from kimi_tui.protocol.messages import ImageURLPart, MediaURL, TextPart
+from kimi_tui.protocol.messages import ImageURLPart, TextPart
 
 Edges = dict[str, list[FlowEdge]]
 
@@ -100,6 +100,10 @@ def test_every_fault_of_a_flow_is_one_family_of_errors() -> None:
 
 
 def test_a_label_of_parts_is_read_as_its_text() -> None:
-    parts = [TextPart(text="look at"), ImageURLPart(image_url=MediaURL(url="data:x")), TextPart(text="this")]
+    parts = [
+        TextPart(text="look at"),
+        ImageURLPart.model_validate({"image_url": {"url": "data:x"}}),
+        TextPart(text="this"),
+    ]
     assert node_text(FlowNode("R1", parts, "task")) == "look at this"
     assert node_text(FlowNode("A", "go", "task")) == "go"

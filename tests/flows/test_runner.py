@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from kimi_tui.flows import FlowOutcome, FlowProgress, FlowRunner, TurnResult, parse_mermaid_flowchart
-from kimi_tui.protocol.messages import ContentPart, ImageURLPart, MediaURL, Message, TextPart
+from kimi_tui.protocol.messages import ContentPart, ImageURLPart, Message, TextPart
 
 Prompt = str | list[ContentPart]
 
@@ -209,7 +209,7 @@ async def test_the_ralph_loop_keeps_its_limit(limit: int, turns: int) -> None:
 
 
 async def test_the_ralph_loop_hands_on_images_once() -> None:
-    image = ImageURLPart(image_url=MediaURL(url="data:image/png;base64,xx"))
+    image = ImageURLPart.model_validate({"image_url": {"url": "data:image/png;base64,xx"}})
     message = Message(role="user", content=[TextPart(text="Draw this"), image])
     script = Script(choose("STOP"))
     await FlowRunner.ralph_loop(message, 3).run(script)

@@ -128,7 +128,7 @@ def test_bad_skills_are_listed_with_their_reason_and_hide_no_other(skills: Skill
         ("f-list", "its name is not a text"),
         ("g-huge", "the file is larger than 1000 kB"),
     ]
-    assert [name for name, _ in problems(skills)[8:]] == ["h-deep"]
+    assert problems(skills)[8:] == [("h-deep", "its front matter is too deeply nested")]
     assert str(skills.problems[2]) == f"{root}/b-type/SKILL.md: {skills.problems[2].reason}"
 
 
