@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tool_desk import Desk, tool_call
 
 from kimi_tui.protocol.views import DiffView
 from kimi_tui.tools.base import Decision
@@ -15,6 +14,7 @@ from kimi_tui.tools.edits import EditFault, Replacement, apply
 from kimi_tui.tools.str_replace import StrReplaceFile
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.tools.write_file import WriteFile
+from tests.tools.tool_desk import Desk, tool_call
 
 MIXED = b"first\r\nsecond\r\nthird\r\nplain one\nend without break"
 

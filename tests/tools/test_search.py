@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tool_desk import Desk
 
 from kimi_tui.tools import grep, walk
 from kimi_tui.tools.base import Decision
@@ -15,6 +14,7 @@ from kimi_tui.tools.glob_pattern import expand, matcher
 from kimi_tui.tools.grep import Grep
 from kimi_tui.tools.read_file import ReadFile
 from kimi_tui.tools.ripgrep import rg_path
+from tests.tools.tool_desk import Desk
 
 
 @pytest.fixture(params=["rg", "walk"])
