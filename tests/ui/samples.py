@@ -245,7 +245,9 @@ GAUGE = Tokens(61_200, 4_100, 128_000, 50_000, 78_000, exact_at=NOW - 40)
 
 SESSIONS: tuple[SessionView, ...] = (
     SessionView("/s/1", "5f3a9c01", "Fix the failing parser test", "/home/me/src/parser", NOW - 30, 1_310_000, 31),
-    SessionView("/s/2", "77aa1b02", "[bold]Add[/] a changelog", "/home/me/src/parser", NOW - 7200, 48_000, 12, locked=True),
+    SessionView(
+        "/s/2", "77aa1b02", "[bold]Add[/] a changelog", "/home/me/src/parser", NOW - 7200, 48_000, 12, locked=True
+    ),
     SessionView("/k/3", "c0ffee03", "", "/home/me/src/parser", NOW - 86_400 * 3, 9_000, foreign=True),
     SessionView("/s/4", "1234ab04", "请检查一下解析器接口", "/home/me/work/接口", NOW - 86_400 * 9, 5_200_000, 840),
 )

@@ -6,6 +6,7 @@ Enter or Space folds the items of a category.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -15,15 +16,18 @@ from textual.binding import Binding, BindingType
 from kimi_tui.protocol.commands import MeasureContext
 from kimi_tui.protocol.events import ContextMeasured, Event
 from kimi_tui.protocol.views import Tokens, TokenShare
-from kimi_tui.ui.cells import count, cut, fit, literal
+from kimi_tui.ui.cells import ago, count, fit, literal
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.page import Page
-from kimi_tui.ui.tones import Span
+from kimi_tui.ui.tones import Rows, Span
 from kimi_tui.ui.widgets.lines import Lines
+from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 OPEN = 2
 """Categories whose items are shown from the start."""
+LONGEST = 64
+"""Cells for an item's name: its figure should not be far away."""
 
 
 def accounted(shares: Sequence[TokenShare], tokens: Tokens) -> list[TokenShare]:
@@ -95,11 +99,23 @@ class Shares(Lines):
 
     def _item(self, item: tuple[str, int], exact: bool, width: int) -> list[Span]:
         figure = f"{'' if exact else '~'}{count(item[1])}"
-        return [
-            ("    ", ""),
-            (fit(cut(literal(item[0]), width - 12), max(0, width - 12)), "quiet"),
-            (f"{figure:>7}", "faint"),
-        ]
+        room = max(0, min(width - 14, LONGEST))
+        return [("    ", ""), (fit(literal(item[0]), room), "quiet"), (f"{figure:>8}", "faint")]
+
+
+def outlook(tokens: Tokens, now: float) -> list[str]:
+    """How much room is left, and how old the exact figure is."""
+    said = []
+    if tokens.trigger:
+        left = tokens.trigger - tokens.total
+        said.append(
+            f"compacts at {count(tokens.trigger)}" + (f", {count(left)} to go" if left > 0 else ", with the next step")
+        )
+    if tokens.reserve:
+        said.append(f"{count(tokens.reserve)} kept for the reply")
+    age = ago(tokens.exact_at, now)
+    said.append(f"exact figure: {age}{'' if age == 'now' else ' old'}" if age else "no exact figure yet")
+    return said
 
 
 class ContextView(Page):
@@ -108,9 +124,11 @@ class ContextView(Page):
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.shares = Shares(marks, classes="listing")
+        self.clock = time.time
 
     def body(self) -> ComposeResult:
         yield self.shares
+        yield Sheet(self._about, classes="about")
 
     def on_mount(self) -> None:
         self.shares.focus()
@@ -119,7 +137,11 @@ class ContextView(Page):
     def take(self, event: Event) -> None:
         if isinstance(event, ContextMeasured):
             self.shares.show(event.shares, event.tokens)
+            self.query_one(".about", Sheet).changed()
             self.frame_changed()
+
+    def _about(self, width: int) -> Rows:
+        return paragraph(" · ".join(outlook(self.shares.tokens, self.clock())), width, "quiet", 3)
 
     def title_words(self) -> str:
         return "CONTEXT"
