@@ -39,6 +39,7 @@ AGAIN = 1.2
 class ChatScreen(Screen[None]):
     """See the module."""
 
+    AUTO_FOCUS = None
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", "stop, or back", id="stop"),
@@ -82,7 +83,8 @@ class ChatScreen(Screen[None]):
         yield Static("kimi-tui needs a larger window", id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        self.editor.focus()
+        # Keys that came before now wait in this screen's own queue: they go to the prompt first, in their order.
+        self.call_later(self.editor.focus)
 
     @property
     def editor(self) -> Editor:
@@ -339,8 +341,9 @@ class ChatScreen(Screen[None]):
             self.keys.show(BUSY if self.state.activity else IDLE)
 
     def on_key(self, event: events.Key) -> None:
-        """Typing while the chat has the focus goes to the prompt."""
-        if event.is_printable and event.character and self.focused is self.transcript:
+        """Keys typed before anything has the focus, and text typed while the chat has it, go to the prompt."""
+        if self.focused is None or (event.is_printable and self.focused is self.transcript):
             event.stop()
-            self.editor.focus()
-            self.editor.insert(event.character)
+            if self.focused is not None:
+                self.editor.focus()
+            self.editor.post_message(events.Key(event.key, event.character))
