@@ -146,6 +146,16 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
     return switch, publish
 
 
+def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: str = "") -> tuple[Switch, Publish]:
+    """The live file becomes these pieces and is read anew."""
+    with store.writing():
+        store.log.open()
+        old = store.projection
+        same = (len(old.history), old.tokens)
+        switch = _carry_out(store, _switch(store, why, store.timeline.live_id, None, *same, note), pieces)
+    return switch, store.reload
+
+
 def prepend(store: Store, text: str) -> Publish:
     """The system prompt becomes line 1. Nothing is dropped but an older prompt, and that only into a rotation."""
     text = without_surrogates(text)
