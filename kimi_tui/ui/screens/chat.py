@@ -23,6 +23,7 @@ from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.state import ScreenState, apply
 from kimi_tui.ui.widgets.activity import Activity
+from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.gauge import Gauge
 from kimi_tui.ui.widgets.keys import BUSY, IDLE, TIMELINE, Keys
 from kimi_tui.ui.widgets.prompt import Editor, Prompt
@@ -47,6 +48,7 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+t", "timeline", "go to the timeline", id="timeline", priority=True),
         Binding("ctrl+b", "sidebar", "show or hide the timeline", id="sidebar", priority=True),
         Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
+        Binding("tab", "answer", "answer what is asked", id="answer"),
         Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
         Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up", priority=True),
         Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down", priority=True),
@@ -61,6 +63,7 @@ class ChatScreen(Screen[None]):
         marks = ASCII if ascii_only else UNICODE
         self.status = Status()
         self.transcript = Transcript(self.conversation, marks)
+        self.asking = Asking()
         self.activity = Activity(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
@@ -74,6 +77,7 @@ class ChatScreen(Screen[None]):
         with Horizontal(id="body"):
             with Vertical(id="main"):
                 yield self.transcript
+                yield self.asking
                 yield self.activity
                 yield self.queue
                 yield self.prompt
@@ -103,6 +107,7 @@ class ChatScreen(Screen[None]):
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
+            self.asking.take(event, offer=not self.editor.text)
             if note := toasts.toast(event):
                 self.notify(note.text, severity=note.severity, markup=False)
         self.transcript.sync()
@@ -159,6 +164,15 @@ class ChatScreen(Screen[None]):
     @on(Transcript.Wanted)
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
+
+    @on(Asking.Answered)
+    def _back_to_the_prompt(self) -> None:
+        self.editor.focus()
+
+    @on(Asking.Typed)
+    def _type(self, event: Asking.Typed) -> None:
+        self.editor.focus()
+        self.editor.insert(event.text)
 
     # --- the prompt ----------------------------------------------------------------------------------------------
 
@@ -315,6 +329,15 @@ class ChatScreen(Screen[None]):
             self.toggle_class("-over")
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
             self.editor.focus()
+
+    def action_answer(self) -> None:
+        """Between the prompt and what is asked, or the chat."""
+        if self.focused is not self.editor:
+            self.editor.focus()
+        elif panel := self.asking.open:
+            panel.answer_now()
+        else:
+            self.transcript.focus()
 
     def action_unfold(self) -> None:
         self.transcript.toggle_all()
