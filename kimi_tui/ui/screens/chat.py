@@ -149,6 +149,8 @@ class ChatScreen(Screen[None]):
             case ev.TurnEnded():
                 if entry := toasts.ended(event):
                     self.conversation.say(entry)
+            case ev.SessionsListed() if self.is_current and not self.conversation.stored:
+                self._open_page("sessions")  # started in order to pick one
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -231,8 +233,8 @@ class ChatScreen(Screen[None]):
                 self.action_timeline()
             case "rotations":
                 self.sidebar.browse()
-            case "sessions":
-                self.submit(cmd.ListSessions())
+            case "sessions" | "context" | "model":
+                self._open_page(name)
             case "rewind":
                 self.sidebar.timeline.point_at(int(argument))
                 self.action_timeline()
@@ -245,6 +247,11 @@ class ChatScreen(Screen[None]):
                 )
             case _:
                 self.post_message(Do(name, argument))
+
+    def _open_page(self, name: str) -> None:
+        from kimi_tui.ui.screens.pages import page  # not on the way to the first frame
+
+        self.app.push_screen(page(name, self.state, self.sidebar.marks))
 
     def _copy_answer(self) -> None:
         answers = (block.entry for block in reversed(self.conversation.blocks) if block.kind == "assistant")

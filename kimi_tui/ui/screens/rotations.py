@@ -1,8 +1,8 @@
 """The rotation browser: every timeline that a jump left behind, and what was said in it.
 
-Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `CompareTimelines` and `ExportTimeline`
-(see `ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list
-comes first and Enter opens the conversation.
+Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation` and `ExportTimeline` (see
+`ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list comes
+first and Enter opens the conversation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from textual.timer import Timer
 
 from kimi_tui.protocol.commands import (
     ChangeRotation,
-    CompareTimelines,
     ExportTimeline,
     ListRotations,
     ReadRotation,
@@ -30,6 +29,7 @@ from kimi_tui.ui.cells import plural, size
 from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, spread, stylesheet
@@ -72,6 +72,7 @@ class Rotations(Page):
 
     def __init__(self, file: str | None = None, marks: Marks = UNICODE) -> None:
         super().__init__()
+        self.marks = marks
         self.rotations = RotationList(marks)
         self.conversation = Conversation()
         self.transcript = Transcript(self.conversation, marks)
@@ -175,7 +176,7 @@ class Rotations(Page):
 
     def action_compare(self) -> None:
         if self.chosen is not None and not self.chosen.live:
-            ask(self, CompareTimelines(self.chosen.file, "now"))
+            self.app.push_screen(Compare(self.chosen.file, marks=self.marks))
 
     def action_export(self) -> None:
         if self.chosen is not None:

@@ -10,6 +10,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.jump import Jump
 from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.screens.revert_choice import RevertChoice
@@ -73,6 +74,8 @@ class Sidebar(TimelinePane):
     def _answer(self, command: cmd.Command | None) -> None:
         if isinstance(command, cmd.ReadRotation):
             self.app.push_screen(Rotations(command.file, self.marks))
+        elif isinstance(command, cmd.CompareTimelines):
+            self.app.push_screen(Compare(command.left, command.right, self.marks))
         else:
             self._go(command)
 
@@ -100,4 +103,4 @@ class Sidebar(TimelinePane):
 
     @on(Timeline.CompareAsked)
     def _compare(self, event: Timeline.CompareAsked) -> None:
-        self.post_message(Submit(cmd.CompareTimelines(event.left, event.right)))
+        self.app.push_screen(Compare(event.left, event.right, self.marks))

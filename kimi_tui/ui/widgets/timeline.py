@@ -34,6 +34,9 @@ from kimi_tui.ui.timeline_list import FILTERS, Filter, Key, TimelineList, key_of
 from kimi_tui.ui.tones import Span, spread, stylesheet
 from kimi_tui.ui.widgets.searched import SearchedLines
 
+AGEING = 20.0
+"""Seconds after which ages are drawn anew."""
+
 
 def side_of(row: TimelineRow | None) -> str:
     """A point as `CompareTimelines` names it: `now`, `now@4`, `context_2.jsonl`, `context_2.jsonl@4`."""
@@ -115,6 +118,9 @@ class Timeline(SearchedLines):
         self._live = ""
         self._marked: Key | None = None
 
+    def on_mount(self) -> None:
+        self.set_interval(AGEING, self.refresh)
+
     # --- what is fed ----------------------------------------------------------------------------------------------
 
     def show(self, rows: Sequence[TimelineRow]) -> None:
@@ -126,6 +132,7 @@ class Timeline(SearchedLines):
         self.cursor = 0 if place is None else place + 1
         self.resized()
         self.reveal(self.cursor)
+        self.moved()
         self._tell()
 
     def add_row(self, row: TimelineRow) -> None:
@@ -200,7 +207,7 @@ class Timeline(SearchedLines):
         children = self.list.children(position)
         folded = bool(children) and self.list.folded(position)
         return Folding(
-            children, folded, self.list.hidden_tokens(position) if folded else 0, self.list.last_of_branch(position)
+            children, folded, self.list.hidden_tokens(position) if folded else 0, self.list.ends_branch(position)
         )
 
     def moved(self) -> None:
