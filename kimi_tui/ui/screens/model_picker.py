@@ -112,10 +112,6 @@ class ModelPicker(Page):
     def _aim(self) -> None:
         self.query_one(".about", Sheet).changed()
 
-    @on(PickList.Searched)
-    def _search(self) -> None:
-        self.frame_changed()
-
     @on(PickList.Chosen)
     def _use(self) -> None:
         chosen = self.models.item

@@ -133,10 +133,6 @@ class Rotations(Page):
         self.add_class("-reading")
         self.transcript.focus()
 
-    @on(PickList.Searched)
-    def _search(self) -> None:
-        self.frame_changed()
-
     # --- what it says ---------------------------------------------------------------------------------------------
 
     def title_words(self) -> str:
@@ -205,12 +201,13 @@ class Rotations(Page):
             "The present is kept as a rotation, so this can be undone. No file on disk changes."
         )
         options = (Option("restore", "restore"), Option("cancel", "cancel"))
-        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), self._restore)
 
-    def _restore(self, answer: str | None) -> None:
-        if answer == "restore" and self.chosen is not None:
-            ask(self, RestoreRotation(self.chosen.file))
-            self.dismiss()
+        def restore(answer: str | None) -> None:
+            if answer == "restore":
+                ask(self, RestoreRotation(chosen.file))
+                self.dismiss()
+
+        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), restore)
 
     def action_delete(self) -> None:
         chosen = self.chosen
@@ -218,8 +215,9 @@ class Rotations(Page):
             return
         about = f"{size(chosen.size)}, {size(chosen.unique)} of them are nowhere else. This cannot be undone."
         options = (Option("keep", "keep it"), Option("delete", "delete", tone="bad"))
-        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), self._delete)
 
-    def _delete(self, answer: str | None) -> None:
-        if answer == "delete" and self.chosen is not None:
-            self._change(ChangeRotation(self.chosen.file, "delete"))
+        def delete(answer: str | None) -> None:
+            if answer == "delete":
+                self._change(ChangeRotation(chosen.file, "delete"))
+
+        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), delete)
