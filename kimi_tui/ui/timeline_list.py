@@ -35,6 +35,8 @@ class TimelineList:
         self.filter: Filter = "all"
         self.query = ""
         self._place: dict[Key, int] = {}
+        self._newest: dict[tuple[str | None, int | None], int] = {}
+        """By file and id; of several with one id the newest."""
         self._turn: list[int] = []
         self._branch: list[int] = []
         self._rotations: dict[str, int] = {}
@@ -51,6 +53,7 @@ class TimelineList:
         """Take over the whole tree, newest first. Folds of rows that are still there stay."""
         self.rows = list(reversed(rows))
         self._place, self._turn, self._branch, self._last_turn, self._members = {}, [], [], {}, {}
+        self._newest = {}
         self.checkpoints = 0
         self._rotations = {
             row.file: position for position, row in enumerate(self.rows) if row.kind == "rotation" and row.file
@@ -68,6 +71,7 @@ class TimelineList:
         turn = branch = -1
         if row.kind == "checkpoint":
             self.checkpoints += row.file is None
+            self._newest[row.file, row.checkpoint] = position
             branch = self._rotations.get(row.file, -1) if row.file else -1
             if row.turn:
                 self._last_turn[row.file] = position
@@ -141,7 +145,13 @@ class TimelineList:
 
     def find(self, key: Key) -> int | None:
         """The height of the row with that key, or of the row it is folded under."""
-        position = self._place.get(key)
+        return self._near(self._place.get(key))
+
+    def find_checkpoint(self, checkpoint: int, file: str | None = None) -> int | None:
+        """The height of that checkpoint, or of the row it is folded under."""
+        return self._near(self._newest.get((file, checkpoint)))
+
+    def _near(self, position: int | None) -> int | None:
         while position is not None and position >= 0:
             height = self.height_of(position)
             if height is not None:

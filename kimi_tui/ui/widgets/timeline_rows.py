@@ -102,14 +102,9 @@ class TimelineRows(SearchedLines):
 
     def point_at(self, checkpoint: int | None, file: str | None = None) -> None:
         """Rests on that checkpoint without telling anyone: the chat leads, the timeline follows."""
-        if checkpoint is None:
-            self.rest(0, tell=False)
-            return
-        for height in range(len(self.list)):
-            row = self.list.at(height)
-            if row.kind == "checkpoint" and row.checkpoint == checkpoint and row.file == file:
-                self.rest(height + 1, tell=False)
-                return
+        height = None if checkpoint is None else self.list.find_checkpoint(checkpoint, file)
+        if checkpoint is None or height is not None:
+            self.rest(0 if height is None else height + 1, tell=False)
 
     @property
     def row(self) -> TimelineRow | None:
