@@ -95,6 +95,14 @@ class TimelineRows(SearchedLines):
         elif row.kind == "checkpoint" and key_of(row) not in self.list:
             self.add_row(row)
 
+    def add_branch(self, file: str, rows: Sequence[TimelineRow]) -> None:
+        """The steps of a rotation, newest first, as `branch_rows` makes them: the answer to `BranchAsked`."""
+        kept = self.key_at(self.cursor)
+        self.list.add_branch(file, rows)
+        place = self.list.find(kept) if kept else None
+        self.cursor = 0 if place is None else place + 1
+        self.changed()
+
     def set_live(self, label: str) -> None:
         """What happens now, beside the first row: `thinking`, `running pytest`, or nothing."""
         self._live = literal(label)
