@@ -71,6 +71,7 @@ class Readiness:
             return
         self.ready = True
         self._agent.emit(ModelReady(model.view))
+        self._agent.desk.tell_tokens()
         self._agent.go_on()
         if not self._agent.busy:
             await self._warm(model)
