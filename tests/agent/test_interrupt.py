@@ -129,8 +129,7 @@ async def test_a_turn_that_is_stopped_at_any_moment_leaves_a_log_that_goes_on(tm
         says("Done"),
     )
     async with bench(tmp_path, model, tools=[Echo(), Asks()]) as it:
-        it.desk.state.yolo = True
-        it.desk.apply_modes()
+        it.desk.set_mode("yolo", True)
         it.tell(SendPrompt("go"))
         for _ in range(moment):
             await asyncio.sleep(0)
