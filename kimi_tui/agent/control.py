@@ -68,7 +68,7 @@ async def set_mode(agent: Agent, command: SetMode) -> None:
         await desk.injections.afk_changed(command.on)
 
 
-def set_title(agent: Agent, command: SetTitle) -> None:
+async def set_title(agent: Agent, command: SetTitle) -> None:
     """Name this session, or another one from the picker."""
     desk = agent.desk
     if command.path and Path(command.path) != desk.session.folder:
@@ -82,7 +82,7 @@ def set_title(agent: Agent, command: SetTitle) -> None:
     agent.emit(TitleChanged(command.title))
 
 
-def add_dir(agent: Agent, command: AddDir) -> None:
+async def add_dir(agent: Agent, command: AddDir) -> None:
     """Let the tools use one more folder, for as long as the session lives."""
     desk = agent.desk
     folder = (desk.session.work_dir / Path(command.path).expanduser()).resolve()
