@@ -88,7 +88,7 @@ class Store:
         except FileNotFoundError:
             return Projection(self.paths.live.name), 0
         if torn and mend and projection.size:
-            problems.append(_torn(projection))
+            problems.append(_told_as_torn(projection))
             self.log.size = projection.size
             self.log.append(b"\n", sync=True)
             projection.seal()
@@ -240,11 +240,11 @@ def _nobody(rotation: str) -> None:
     """A switch that leaves no rotation has nobody to tell."""
 
 
-def _torn(projection: Projection) -> Problem:
-    damaged = bool(projection.left_out) and projection.left_out[-1][1] == projection.size
-    what = (
-        "The last record was cut off in the middle; it is kept, and closed so that it can harm no other."
-        if damaged
-        else "The last record had no line end; it has one now."
-    )
-    return Problem(projection.name, what, projection.lines, kind="repaired")
+def _told_as_torn(projection: Projection) -> Problem:
+    """One word about the last line, in place of what was said of it as damaged."""
+    what = "The last record had no line end; it has one now."
+    start = None
+    if projection.left_out and projection.left_out[-1][1] == projection.size:
+        start = projection.problems.pop().byte
+        what = "The last record was cut off in the middle; it is kept, and closed so that it can harm no other."
+    return Problem(projection.name, what, projection.lines, start, "repaired")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from kimi_tui.protocol.messages import ImageURLPart, MediaURL
+from kimi_tui.protocol.messages import ImageURLPart
 from kimi_tui.resources import prompt
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate, regular_file
@@ -69,7 +69,7 @@ def _load(place: Place) -> ToolResult:
     return ToolResult(
         message=f"{place.shown}: {kind}, {extent}, {size:,} bytes.",
         brief=extent,
-        parts=(ImageURLPart(image_url=MediaURL(url=url)),),
+        parts=(ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)),),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kimi_tui.protocol.views import DiffView, Entry, SwitchView, ToolView
 from kimi_tui.ui.cells import count, plural
+from kimi_tui.ui.diff import diff_lines, diff_rows
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
@@ -14,6 +15,7 @@ from kimi_tui.ui.text import clean, one_line
 
 WIDEST = 112
 """Cells; prose in longer rows is hard to read."""
+NOTE_WIDEST = 88
 INDENT = 2
 PROMPT_ROWS = 12
 OPEN_ROWS = 2_000
@@ -115,12 +117,25 @@ def _dmail(entry: Entry, drawing: Drawing) -> list[Row]:
 
 def _note(entry: Entry, drawing: Drawing) -> list[Row]:
     if entry.switch is None:
-        lead = (Piece(f"  {drawing.marks.note} ", "faint"),)
-        return literal_rows(entry.text, drawing, lead, "quiet", OPEN_ROWS)
+        return _plain_note(entry.text.strip(), drawing)
     head = _switch_row(entry.switch, drawing)
     if not (drawing.unfolded and entry.switch.note):
         return [head]
     return [head, *literal_rows(entry.switch.note, drawing, (Piece("    "),), "quiet", OPEN_ROWS)]
+
+
+def _plain_note(text: str, drawing: Drawing) -> list[Row]:
+    """One line as it is; several lines are prose of the program's own and are set as such."""
+    if "\n" not in text:
+        lead = (Piece(f"  {drawing.marks.note} ", "faint"),)
+        return wrap([Piece(clean(text), "quiet")], drawing.column, lead, (Piece("    "),))
+    rows = markdown_rows(clean(text), min(drawing.column, NOTE_WIDEST) - 2 * INDENT)
+    quiet = [Row(tuple(_toned(piece) for piece in row.pieces), row.gutter, row.joint) for row in rows]
+    return indented(quiet, 2 * INDENT)
+
+
+def _toned(piece: Piece) -> Piece:
+    return piece if "code" in piece.style else piece._replace(style=f"quiet {piece.style}".strip())
 
 
 def _error(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -175,7 +190,13 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
 
 
 def _diff_rows(diff: DiffView, drawing: Drawing) -> list[Row]:
-    return []
+    """The change with its line numbers; folded only as much as is read at a glance."""
+    lines = diff_lines(diff, 3 if drawing.unfolded else 1)
+    shown = lines[: OPEN_ROWS if drawing.unfolded else DIFF_ROWS]
+    rows = [Row(tuple(Piece(*span) for span in row)) for row in diff_rows(shown, drawing.column - 2 * INDENT)]
+    if len(lines) > len(shown):
+        rows.append(Row((Piece(_more(len(lines) - len(shown) - 1, drawing.marks), "faint"),)))
+    return indented(rows, 2 * INDENT)
 
 
 _SWITCHES: dict[str, tuple[str, str]] = {

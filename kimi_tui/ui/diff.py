@@ -5,23 +5,25 @@ Only `\\n` divides lines, so a changed line end is a change that can be seen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from kimi_tui.protocol.views import DiffView
-from kimi_tui.ui.cells import cut, exact, fit, plural
+from kimi_tui.ui.cells import cut, exact, plural
 from kimi_tui.ui.tones import Rows, Span
 
 Kind = Literal["same", "removed", "added", "skipped"]
 CONTEXT = 3
 WIDE = 110
 """Cells from which on two columns are readable."""
-TOO_MANY = 3000
-"""Changed lines above which no pairing is looked for: it would take longer than anyone wants to wait."""
+OPEN_END = " ⟨no line end⟩"
+"""Set behind a last line that does not end in a line break: so its coming and going is a change."""
+MANY, TOO_MANY = 400, 3000
+"""Changed lines above which pairing is coarser, and above which none is looked for: the screen does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +37,28 @@ class DiffLine:
     count: int = 0
     changed: tuple[int, int] | None = None
     """Where the line differs from its partner on the other side, as character positions of `text`."""
+    goes_on: bool = False
+    """The rest of a line that was too long for one row."""
 
 
 def diff_lines(view: DiffView, context: int = CONTEXT) -> list[DiffLine]:
     """Changed lines with `context` equal ones around them."""
     old, new = _split(view.before), _split(view.after)
+    first = view.first_line
     lines: list[DiffLine] = []
     for tag, i1, i2, j1, j2 in _opcodes(old, new):
         if tag == "equal":
-            lines += [DiffLine("same", old[i], i + 1, j1 + i - i1 + 1) for i in range(i1, i2)]
+            lines += [DiffLine("same", old[i], i + first, j1 + i - i1 + first) for i in range(i1, i2)]
         else:
-            lines += _changed(old, new, (i1, i2), (j1, j2))
+            lines += _changed(old[i1:i2], new[j1:j2], i1 + first, j1 + first)
     return _near(lines, context)
 
 
 def _split(text: str) -> list[str]:
     if not text:
         return []
-    lines = text.split("\n")
-    return lines[:-1] if lines[-1] == "" else [*lines[:-1], lines[-1] + "⊘"]
+    *lines, last = text.split("\n")
+    return [*lines, last + OPEN_END] if last else lines
 
 
 def _opcodes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
@@ -66,18 +71,20 @@ def _opcodes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, i
     if i2 - head + j2 - head > TOO_MANY:
         codes.append(("replace", head, i2, head, j2))
     else:
-        matcher = SequenceMatcher(None, old[head:i2], new[head:j2], autojunk=False)
+        many = i2 - head + j2 - head > MANY
+        matcher = SequenceMatcher(None, old[head:i2], new[head:j2], autojunk=many)
         codes += [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in matcher.get_opcodes()]
     return [*codes, ("equal", i2, len(old), j2, len(new))] if tail else codes
 
 
-def _changed(old: list[str], new: list[str], gone: tuple[int, int], come: tuple[int, int]) -> list[DiffLine]:
-    pairs = [
-        _differ(old[i], new[j]) if i is not None and j is not None else (None, None)
-        for i, j in zip_longest(range(*gone), range(*come))
+def _changed(old: list[str], new: list[str], first_old: int, first_new: int) -> list[DiffLine]:
+    pairs = [_differ(one, other) for one, other in zip(old, new, strict=False)]
+    alone = [(None, None)] * abs(len(old) - len(new))
+    marks = [*pairs, *alone]
+    return [
+        *(DiffLine("removed", text, old=first_old + i, changed=marks[i][0]) for i, text in enumerate(old)),
+        *(DiffLine("added", text, new=first_new + i, changed=marks[i][1]) for i, text in enumerate(new)),
     ]
-    removed = [DiffLine("removed", old[i], old=i + 1, changed=pairs[i - gone[0]][0]) for i in range(*gone)]
-    return removed + [DiffLine("added", new[j], new=j + 1, changed=pairs[j - come[0]][1]) for j in range(*come)]
 
 
 def _differ(old: str, new: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
@@ -99,12 +106,14 @@ def _near(lines: list[DiffLine], context: int) -> list[DiffLine]:
     shown: list[DiffLine] = []
     last = -1
     for place in sorted(keep):
-        if place > last + 1:
+        if place == last + 2:
+            shown.append(lines[place - 1])
+        elif place > last + 2:
             shown.append(DiffLine("skipped", count=place - last - 1))
         shown.append(lines[place])
         last = place
-    rest = len(lines) - 1 - last
-    return [*shown, DiffLine("skipped", count=rest)] if keep and rest else shown
+    rest = lines[last + 1 :] if keep else []
+    return [*shown, *(rest if len(rest) < 2 else [DiffLine("skipped", count=len(rest))])]
 
 
 def counts(lines: list[DiffLine]) -> tuple[int, int]:
@@ -114,29 +123,105 @@ def counts(lines: list[DiffLine]) -> tuple[int, int]:
 
 # --- drawing -------------------------------------------------------------------------------------------------------
 
+Pair = tuple[DiffLine | None, DiffLine | None]
+
+
+def paired(lines: list[DiffLine]) -> list[Pair]:
+    """Old beside new, for two columns: what was removed stands opposite to what came in its place."""
+    pairs: list[Pair] = []
+    gone: list[DiffLine] = []
+    come: list[DiffLine] = []
+    for line in lines:
+        if line.kind == "removed":
+            gone.append(line)
+        elif line.kind == "added":
+            come.append(line)
+        else:
+            pairs += zip_longest(gone, come)
+            gone, come = [], []
+            pairs.append((line, line))
+    return [*pairs, *zip_longest(gone, come)]
+
+
+def shown(line: DiffLine) -> DiffLine:
+    """The line as it can be drawn: tabs as blanks, everything else that is not plain text visible."""
+    start, end = line.changed or (0, 0)
+    head, middle, tail = (
+        exact(part.expandtabs(4)) for part in (line.text[:start], line.text[start:end], line.text[end:])
+    )
+    changed = (len(head), len(head) + len(middle)) if line.changed else None
+    return replace(line, text=head + middle + tail, changed=changed)
+
+
+def room_for(numbers: int, width: int) -> int:
+    """Cells for the text of a line in a column of that width."""
+    return max(0, width - numbers - 3)
+
+
+def folded(line: DiffLine, room: int) -> list[DiffLine]:
+    """A shown line in as many rows as it needs: nothing that is approved may be out of sight."""
+    if room < 4 or cell_len(line.text) <= room:
+        return [line]
+    rows, at = [], 0
+    for piece in chop_cells(line.text, room):
+        start, end = (max(0, place - at) for place in line.changed or (0, 0))
+        inside = (min(start, len(piece)), min(end, len(piece)))
+        rows.append(replace(line, text=piece, changed=inside if line.changed else None, goes_on=at > 0))
+        at += len(piece)
+    return rows
+
+
+def laid_out(lines: list[DiffLine], numbers: int, width: int) -> list[DiffLine] | list[Pair]:
+    """Shown lines as rows: two columns where they are wide enough for every line and both have something to say."""
+    half = room_for(numbers, (width - 1) // 2)
+    if width >= WIDE and all(counts(lines)) and all(cell_len(line.text) <= half for line in lines):
+        return paired(lines)
+    room = room_for(numbers, width)
+    return [row for line in lines for row in folded(line, room)]
+
+
+def row_spans(row: DiffLine | Pair, numbers: int, width: int) -> list[Span]:
+    """A laid out row, drawn."""
+    return line_spans(row, numbers, width) if isinstance(row, DiffLine) else pair_spans(row, numbers, width)
+
 
 def diff_rows(lines: list[DiffLine], width: int) -> Rows:
-    """Two columns when there is room and both have something to say, else one."""
-    added, removed = counts(lines)
-    return _two_columns(lines, width) if width >= WIDE and added and removed else _one_column(lines, width)
+    """All rows at once, for differences that are short."""
+    lines = [shown(line) for line in lines]
+    numbers = digits(lines)
+    return [row_spans(row, numbers, width) for row in laid_out(lines, numbers, width)]
 
 
-def _digits(lines: list[DiffLine]) -> int:
+def digits(lines: list[DiffLine]) -> int:
+    """Cells that the line numbers need."""
     return len(str(max((max(line.old or 0, line.new or 0) for line in lines), default=0)))
 
 
-def _one_column(lines: list[DiffLine], width: int) -> Rows:
-    digits = _digits(lines)
-    return [_line(line, digits, width) for line in lines]
+def line_spans(line: DiffLine, numbers: int, width: int) -> list[Span]:
+    """A row of the one-column form: the number on its own side, the sign, the text."""
+    return _side(line, line.old if line.kind == "removed" else line.new, numbers, width)
 
 
-def _line(line: DiffLine, digits: int, width: int) -> list[Span]:
+def pair_spans(pair: Pair, numbers: int, width: int) -> list[Span]:
+    """A row of the two-column form."""
+    left, right = pair
+    half = (width - 1) // 2
+    if left is not None and left.kind == "skipped":
+        return _side(left, None, numbers, width)
+    spans = _side(left, left.old if left else None, numbers, half)
+    used = sum(cell_len(text) for text, _ in spans)
+    return [*spans, (" " * (half - used + 1), ""), *_side(right, right.new if right else None, numbers, half)]
+
+
+def _side(line: DiffLine | None, number: int | None, numbers: int, width: int) -> list[Span]:
+    if line is None:
+        return []
     if line.kind == "skipped":
-        return [(cut(f"{'':>{digits}} ⋯ {plural(line.count, 'line')}", width), "faint")]
-    number = line.new if line.kind != "removed" else line.old
-    sign, tone = {"same": (" ", ""), "added": ("+", "good"), "removed": ("-", "bad")}[line.kind]
-    lead: list[Span] = [(f"{number:>{digits}} ", "faint"), (f"{sign} ", tone)]
-    return [*lead, *_text(line, max(0, width - digits - 3))]
+        return [(cut(f"{'':>{numbers}} ⋯ {plural(line.count, 'line')}", width), "faint")]
+    sign, tone = {"added": ("+", "good"), "removed": ("-", "bad")}.get(line.kind, (" ", ""))
+    lead = cut(f"{'' if line.goes_on else number or '':>{numbers}} ", width)
+    room = room_for(numbers, width)
+    return [(lead, "faint"), (f"{' ' if line.goes_on else sign} " if room else "", tone), *_text(line, room)]
 
 
 def _text(line: DiffLine, room: int) -> list[Span]:
@@ -148,43 +233,7 @@ def _text(line: DiffLine, room: int) -> list[Span]:
         pieces = [line.text[:start], line.text[start:end], line.text[end:]]
     spans: list[Span] = []
     for place, piece in enumerate(pieces):
-        shown = cut(exact(piece.expandtabs(4)), room)
+        shown = cut(piece, room)
         spans.append((shown, f"{ground} strong" if place == 1 else ground))
         room -= cell_len(shown)
     return [*spans, (" " * room, ground)] if room > 0 else spans
-
-
-def _two_columns(lines: list[DiffLine], width: int) -> Rows:
-    digits, half = _digits(lines), (width - 1) // 2
-    rows: Rows = []
-    gone: list[DiffLine] = []
-    come: list[DiffLine] = []
-    for line in [*lines, DiffLine("same")]:
-        if line.kind in ("removed", "added"):
-            (gone if line.kind == "removed" else come).append(line)
-            continue
-        rows += [_pair(left, right, digits, half) for left, right in zip_longest(gone, come)]
-        gone, come = [], []
-        if line.kind == "skipped":
-            rows.append(_line(line, digits, half))
-        elif line.old:
-            rows.append(_pair(line, line, digits, half))
-    return rows
-
-
-def _pair(left: DiffLine | None, right: DiffLine | None, digits: int, half: int) -> list[Span]:
-    return [
-        *_side(left, left.old if left else None, digits, half),
-        (" ", ""),
-        *_side(right, right.new if right else None, digits, half),
-    ]
-
-
-def _side(line: DiffLine | None, number: int | None, digits: int, width: int) -> list[Span]:
-    if line is None or number is None:
-        return [(" " * width, "")]
-    sign, tone = {"added": ("+", "good"), "removed": ("-", "bad")}.get(line.kind, (" ", ""))
-    lead = f"{number:>{digits}} "
-    spans: list[Span] = [(lead, "faint"), (f"{sign} ", tone), *_text(line, max(0, width - digits - 3))]
-    used = sum(cell_len(text) for text, _ in spans)
-    return [*spans, (fit("", width - used), "")]

@@ -7,6 +7,7 @@ second, since Textual matches each of them against the whole style sheet.
 from __future__ import annotations
 
 from rich.style import Style
+from textual.screen import Screen
 from textual.widget import Widget
 
 NAMES = (
@@ -57,11 +58,17 @@ class Palette:
     def forget(self) -> None:
         self._styles.clear()
 
+    @property
+    def _main(self) -> Screen[object]:
+        """The screen that has our component classes."""
+        stack = self._widget.app.screen_stack
+        return next((screen for screen in stack if screen.COMPONENT_CLASSES >= COMPONENTS), stack[0])
+
     def __call__(self, names: str, link: str = "") -> Style:
         """The style of one or several names, e.g. `link strong`, over the widget's own."""
         found = self._styles.get((names, link))
         if found is None:
-            found, main = self._widget.rich_style, self._widget.app.screen_stack[0]
+            found, main = self._widget.rich_style, self._main
             for name in names.split():
                 if name in NAMES:
                     found += main.get_component_rich_style(f"text--{name}", partial=True)

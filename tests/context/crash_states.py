@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faulty_disk import CountingDisk
+from tests.context.faulty_disk import CountingDisk
 
 KEPT, GONE, TORN, NULS = "kept", "gone", "torn", "nuls"
 

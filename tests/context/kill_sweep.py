@@ -16,10 +16,9 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from faulty_disk import CountingDisk, DyingDisk
-from scenarios import SCENARIOS, Scenario, litter, said_by, user
-
 from kimi_tui.context import Context
+from tests.context.faulty_disk import CountingDisk, DyingDisk
+from tests.context.scenarios import SCENARIOS, Scenario, litter, said_by, user
 
 TORN = ("append", "batch", "step", "revert", "compaction", "mend")
 

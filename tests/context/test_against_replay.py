@@ -12,11 +12,11 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from scenarios import a_step, told, user
 
 from kimi_tui.context import Context, Message
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import Bad, Blank, MessageLine, _parse_exactly, parse, read_message
+from tests.context.scenarios import a_step, told, user
 
 TEXTS = st.text(max_size=30)
 

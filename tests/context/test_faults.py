@@ -9,10 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from faulty_disk import CountingDisk, NoLinkDisk, RefusingDisk
-from scenarios import SCENARIOS, Scenario, a_session, litter, said_by, told, user
 
 from kimi_tui.context import Context
+from tests.context.faulty_disk import CountingDisk, NoLinkDisk, RefusingDisk
+from tests.context.scenarios import SCENARIOS, Scenario, a_session, litter, said_by, told, user
 
 ACTING = [scenario for scenario in SCENARIOS if scenario.name not in ("mend", "bring back")]
 

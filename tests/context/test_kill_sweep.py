@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("kill_sweep.py")
+PROJECT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_every_kill_leaves_the_old_or_the_new_timeline(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", SCRIPT, tmp_path], capture_output=True, text=True
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-m", "tests.context.kill_sweep", tmp_path],
+        capture_output=True,
+        text=True,
+        cwd=PROJECT,
     )
     assert done.returncode == 0, done.stderr
     results = [json.loads(line) for line in done.stdout.splitlines()]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from crash_states import Model, RecordingDisk
-from scenarios import SCENARIOS, Scenario, litter, said_by, told
 
 from kimi_tui.context import Context
+from tests.context.crash_states import Model, RecordingDisk
+from tests.context.scenarios import SCENARIOS, Scenario, litter, said_by, told
 
 SWITCHES = ["revert", "dmail", "clear", "compaction", "new prompt", "go to", "undo"]
 APPENDS = ["append", "batch", "step", "checkpoint"]

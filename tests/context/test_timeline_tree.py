@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scenarios import a_session, assistant, told, user
 
 from kimi_tui.context import CheckpointRef, Context, compare, list_rotations, read_timeline_file
 from kimi_tui.context.timeline import ROOT
+from tests.context.scenarios import a_session, assistant, told, user
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from scenarios import a_session, said_by, told, user
 
 from kimi_tui.context import Context, SessionLocked
+from tests.context.scenarios import a_session, said_by, told, user
 
 HOLD = """
 import asyncio, sys

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tool_desk import Desk, tool_call
 
 from kimi_tui.protocol.views import DiffView
 from kimi_tui.tools.base import Decision
@@ -15,6 +14,7 @@ from kimi_tui.tools.edits import EditFault, Replacement, apply
 from kimi_tui.tools.str_replace import StrReplaceFile
 from kimi_tui.tools.toolset import Toolset
 from kimi_tui.tools.write_file import WriteFile
+from tests.tools.tool_desk import Desk, tool_call
 
 MIXED = b"first\r\nsecond\r\nthird\r\nplain one\nend without break"
 
@@ -237,4 +237,9 @@ def test_a_diff_keeps_three_lines_around_the_change_and_says_where_they_are() ->
 
 
 def test_a_diff_of_line_endings_alone_shows_them() -> None:
-    assert change("a", "x\r\n", "x\n").before == "x\r\n"
+    assert change("a", "x\r\n", "x\n").before == "x␍\n"
+
+
+def test_a_diff_holds_no_control_codes_and_no_bad_bytes() -> None:
+    diff = change("a", "x\x1b[2J\udcff\n", "y\n")
+    assert diff.before == "x␛[2J\\xff\n"

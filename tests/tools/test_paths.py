@@ -7,13 +7,13 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from tool_desk import Desk
 
 from kimi_tui.tools.base import Decision
 from kimi_tui.tools.paths import PathFault, locate, spell
 from kimi_tui.tools.read_file import ReadFile
 from kimi_tui.tools.str_replace import StrReplaceFile
 from kimi_tui.tools.write_file import WriteFile
+from tests.tools.tool_desk import Desk
 
 
 @pytest.fixture

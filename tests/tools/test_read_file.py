@@ -3,11 +3,11 @@ from __future__ import annotations
 import base64
 
 import pytest
-from tool_desk import Desk
 
 from kimi_tui.protocol.messages import ImageURLPart
 from kimi_tui.tools.read_file import ReadFile
 from kimi_tui.tools.read_media import ReadMediaFile
+from tests.tools.tool_desk import Desk
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from kimi_tui.protocol.views import (
+    ApprovalView,
+    DiffView,
     Entry,
     FileTouched,
+    ModelView,
+    QuestionOption,
+    QuestionView,
     RevertPreview,
     RotationView,
+    SessionView,
     SwitchView,
     TimelineRow,
+    Tokens,
+    TokenShare,
     ToolView,
 )
 
@@ -155,4 +163,98 @@ ROTATIONS: tuple[RotationView, ...] = (
     RotationView("context_3.jsonl", "dmail", MAIL.at, 48_213, 16_400, 31, 10, 79_500, note=MAIL.note),
     RotationView("context_2.jsonl", "compact", FOLD.at, 1_204_000, 1_204_000, 214, 96, 180_000, True, note=FOLD.note),
     RotationView("context_1.jsonl.gz", "revert", BACK.at, 9_412, 3_200, 20, 7, 31_000, compressed=True),
+)
+
+
+BEFORE = """import json
+
+
+def parse_items(data):
+    return data['items']
+
+
+def load(path):
+    with open(path) as file:
+        return parse_items(json.load(file))
+"""
+AFTER = """import json
+
+
+def parse_items(data):
+    if data is None:
+        return []
+    return data.get('items', [])
+
+
+def load(path):
+    with open(path) as file:
+        return parse_items(json.load(file))
+"""
+EDIT = ApprovalView(
+    "a1",
+    "StrReplaceFile",
+    "edit parser.py",
+    "/home/me/src/parser/parser.py",
+    (DiffView("src/parser/parser.py", BEFORE, AFTER),),
+    rule="edits inside src/parser",
+)
+COMMAND = ApprovalView(
+    "a2", "Shell", "run a command", "rm -rf build/ && make all 2>&1 | tail -20", rule="Shell: make *"
+)
+OUTSIDE = ApprovalView(
+    "a3",
+    "WriteFile",
+    "write a file",
+    "/etc/hosts",
+    (DiffView("/etc/hosts", "", "127.0.0.1 localhost\n"),),
+    outside=True,
+    explicit=True,
+)
+QUESTIONS: tuple[QuestionView, ...] = (
+    QuestionView(
+        "Which database should the service use?",
+        "Database",
+        (
+            QuestionOption("PostgreSQL", "runs everywhere, needs a server"),
+            QuestionOption("SQLite", "one file, one writer"),
+            QuestionOption("[none]", "keep the JSON files"),
+        ),
+    ),
+    QuestionView(
+        "Which checks shall run before a commit?",
+        "Checks",
+        (QuestionOption("lint"), QuestionOption("types"), QuestionOption("tests", "the fast ones")),
+        multi_select=True,
+    ),
+)
+
+
+SHARES: tuple[TokenShare, ...] = (
+    TokenShare("system prompt", 3_100, True),
+    TokenShare(
+        "tool results",
+        41_000,
+        False,
+        (("Read tests/test_everything.py", 23_400), ("Shell pytest -x tests/", 9_100), ("Read parser.py 树🌳", 6_400)),
+    ),
+    TokenShare("your messages", 2_200, False, (("Fix the failing parser test", 900),)),
+    TokenShare("answers", 11_400, False, (("I will look at the parser first", 2_000),)),
+    TokenShare("reminders", 700, False),
+)
+GAUGE = Tokens(61_200, 4_100, 128_000, 50_000, 78_000, exact_at=NOW - 40)
+
+SESSIONS: tuple[SessionView, ...] = (
+    SessionView("/s/1", "5f3a9c01", "Fix the failing parser test", "/home/me/src/parser", NOW - 30, 1_310_000, 31),
+    SessionView(
+        "/s/2", "77aa1b02", "[bold]Add[/] a changelog", "/home/me/src/parser", NOW - 7200, 48_000, 12, locked=True
+    ),
+    SessionView("/k/3", "c0ffee03", "", "/home/me/src/parser", NOW - 86_400 * 3, 9_000, foreign=True),
+    SessionView("/s/4", "1234ab04", "请检查一下解析器接口", "/home/me/work/接口", NOW - 86_400 * 9, 5_200_000, 840),
+)
+
+MODELS: tuple[ModelView, ...] = (
+    ModelView("local", 16_384, embedded=True, tools=False, about="Answers from this machine, without a key."),
+    ModelView("local-large", 32_768, embedded=True, about="Good answers, calls single tools."),
+    ModelView("kimi", 128_000, about="moonshot/kimi-k2-turbo-preview"),
+    ModelView("moonshot/kimi-k2", 128_000, vision=True),
 )

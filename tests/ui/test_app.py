@@ -12,7 +12,17 @@ from kimi_tui.options import UiOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort
-from kimi_tui.protocol.views import Entry, Modes, SwitchView, TimelineRow, Tokens, ToolView
+from kimi_tui.protocol.views import (
+    ApprovalView,
+    Entry,
+    Modes,
+    QuestionOption,
+    QuestionView,
+    SwitchView,
+    TimelineRow,
+    Tokens,
+    ToolView,
+)
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.revert_choice import RevertChoice
@@ -396,6 +406,8 @@ async def test_after_a_jump_the_prompt_is_back_and_undo_is_offered() -> None:
         assert shown.toasts == ["You went back 6 → 3: 6 messages set aside\nalt+u takes it back"]
         await shown.press("alt+u")
         assert shown.agent.submitted == [cmd.Undo()]
+        await shown.tell(reset())
+        assert shown.prompt == ""
 
 
 async def test_a_new_step_shows_up_on_the_timeline() -> None:
@@ -478,3 +490,35 @@ async def test_text_from_outside_is_never_markup() -> None:
 async def test_every_theme_can_be_used(theme: str) -> None:
     async with stage(options=UiOptions(theme=theme)) as shown:
         assert any("Nothing else calls it" in row for row in shown.chat)
+
+
+# --- questions of the agent --------------------------------------------------------------------------------------
+
+WANTS = ApprovalView("r1", "Shell", "run a command", "rm -rf build", rule="Shell: rm *")
+
+
+async def test_an_approval_is_answered_with_the_keyboard_and_the_prompt_gets_the_focus_back() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("tab", "tab")
+        await shown.press("3")
+        assert shown.agent.submitted == [cmd.AnswerApproval("r1", "reject")]
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_typing_a_prompt_never_answers_an_approval() -> None:
+    async with stage() as shown:
+        shown.write("1 more thing")
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("1", "enter")
+        assert not [command for command in shown.agent.submitted if isinstance(command, cmd.AnswerApproval)]
+        assert "waiting for your answer" in shown.line("Activity")
+
+
+async def test_a_question_is_answered_by_its_options() -> None:
+    asked = QuestionView("Which one?", options=(QuestionOption("left"), QuestionOption("right")))
+    async with stage() as shown:
+        await shown.tell(ev.QuestionAsked("q1", (asked,)))
+        await shown.pilot.pause(0.35)  # keys that were on their way when it appeared do not count
+        await shown.press("down", "enter")
+        assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]

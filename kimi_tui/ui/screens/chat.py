@@ -23,6 +23,7 @@ from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.state import ScreenState, apply
 from kimi_tui.ui.widgets.activity import Activity
+from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.gauge import Gauge
 from kimi_tui.ui.widgets.keys import BUSY, IDLE, TIMELINE, Keys
 from kimi_tui.ui.widgets.prompt import Editor, Prompt
@@ -39,6 +40,7 @@ AGAIN = 1.2
 class ChatScreen(Screen[None]):
     """See the module."""
 
+    AUTO_FOCUS = None
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", "stop, or back", id="stop"),
@@ -46,6 +48,7 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+t", "timeline", "go to the timeline", id="timeline", priority=True),
         Binding("ctrl+b", "sidebar", "show or hide the timeline", id="sidebar", priority=True),
         Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
+        Binding("tab", "answer", "answer what is asked", id="answer"),
         Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
         Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up", priority=True),
         Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down", priority=True),
@@ -60,6 +63,7 @@ class ChatScreen(Screen[None]):
         marks = ASCII if ascii_only else UNICODE
         self.status = Status()
         self.transcript = Transcript(self.conversation, marks)
+        self.asking = Asking()
         self.activity = Activity(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
@@ -67,12 +71,14 @@ class ChatScreen(Screen[None]):
         self.gauge = Gauge(marks)
         self.keys = Keys()
         self._armed = ""
+        self._returned = ""
 
     def compose(self) -> ComposeResult:
         yield self.status
         with Horizontal(id="body"):
             with Vertical(id="main"):
                 yield self.transcript
+                yield self.asking
                 yield self.activity
                 yield self.queue
                 yield self.prompt
@@ -82,7 +88,8 @@ class ChatScreen(Screen[None]):
         yield Static("kimi-tui needs a larger window", id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        self.editor.focus()
+        # Keys that came before now wait in this screen's own queue: they go to the prompt first, in their order.
+        self.call_later(self.editor.focus)
 
     @property
     def editor(self) -> Editor:
@@ -101,6 +108,7 @@ class ChatScreen(Screen[None]):
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
+            self.asking.take(event, offer=not self.editor.text)
             if note := toasts.toast(event):
                 self.notify(note.text, severity=note.severity, markup=False)
         self.transcript.sync()
@@ -134,8 +142,8 @@ class ChatScreen(Screen[None]):
         match event:
             case ev.SessionOpened():
                 self._opened(event)
-            case ev.TranscriptReset(prompt=str() as prompt):
-                self.editor.put(prompt)
+            case ev.TranscriptReset():
+                self._prompt_after_jump(event)
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
@@ -145,6 +153,17 @@ class ChatScreen(Screen[None]):
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
                 self.conversation.say(Entry("error", f"{message}\n{hint}" if hint else message))
+
+    def _prompt_after_jump(self, event: ev.TranscriptReset) -> None:
+        """The prompt that a jump took out of the chat is back in the box; it leaves when the jump is undone."""
+        if self.editor.text and self.editor.text == self._returned:
+            self.editor.load_text("")
+        self._returned = event.prompt or ""
+        if event.prompt is not None:
+            self.editor.put(event.prompt)
+        if event.switch:
+            self.sidebar.timeline.point_at(None)
+            self._leave_timeline()
 
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
@@ -157,6 +176,15 @@ class ChatScreen(Screen[None]):
     @on(Transcript.Wanted)
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
+
+    @on(Asking.Answered)
+    def _back_to_the_prompt(self) -> None:
+        self.editor.focus()
+
+    @on(Asking.Typed)
+    def _type(self, event: Asking.Typed) -> None:
+        self.editor.focus()
+        self.editor.insert(event.text)
 
     # --- the prompt ----------------------------------------------------------------------------------------------
 
@@ -202,7 +230,7 @@ class ChatScreen(Screen[None]):
             case "timeline":
                 self.action_timeline()
             case "rotations":
-                self.submit(cmd.ListRotations())
+                self.sidebar.browse()
             case "sessions":
                 self.submit(cmd.ListSessions())
             case "rewind":
@@ -314,6 +342,15 @@ class ChatScreen(Screen[None]):
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
             self.editor.focus()
 
+    def action_answer(self) -> None:
+        """Between the prompt and what is asked, or the chat."""
+        if self.focused is not self.editor:
+            self.editor.focus()
+        elif panel := self.asking.open:
+            panel.answer_now()
+        else:
+            self.transcript.focus()
+
     def action_unfold(self) -> None:
         self.transcript.toggle_all()
 
@@ -339,8 +376,9 @@ class ChatScreen(Screen[None]):
             self.keys.show(BUSY if self.state.activity else IDLE)
 
     def on_key(self, event: events.Key) -> None:
-        """Typing while the chat has the focus goes to the prompt."""
-        if event.is_printable and event.character and self.focused is self.transcript:
+        """Keys typed before anything has the focus, and text typed while the chat has it, go to the prompt."""
+        if self.focused is None or (event.is_printable and self.focused is self.transcript):
             event.stop()
-            self.editor.focus()
-            self.editor.insert(event.character)
+            if self.focused is not None:
+                self.editor.focus()
+            self.editor.post_message(events.Key(event.key, event.character))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import on
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
+from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.jump import Jump
+from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.screens.revert_choice import RevertChoice
+from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
 
@@ -18,8 +24,11 @@ REST = 0.12
 class Sidebar(TimelinePane):
     """Asks for previews, opens the choice how to go back, and passes on what was chosen."""
 
-    _preview: RevertPreview | None = None
-    _aimed: TimelineRow | None = None
+    def __init__(self, marks: Marks = UNICODE) -> None:
+        super().__init__(marks=marks)
+        self.marks = marks
+        self._preview: RevertPreview | None = None
+        self._aimed: TimelineRow | None = None
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -43,19 +52,29 @@ class Sidebar(TimelinePane):
         row = event.row
         if row is None:
             return
-        if row.kind != "checkpoint":
-            file = row.file or (row.switch.file if row.switch else None)
-            if file:
-                self.post_message(Submit(cmd.ListRotations()))
-            return
+        match row.kind:
+            case "switch" if row.switch:
+                self.app.push_screen(Jump(row, self.marks), self._answer)
+            case "rotation":
+                self.app.push_screen(Rotations(row.file, self.marks))
+            case "checkpoint":
+                self._choose_how(row)
+
+    def _choose_how(self, row: TimelineRow) -> None:
         known = self._preview
         same = known is not None and (known.checkpoint, known.file) == (row.checkpoint, row.file)
         self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, row.offset)))
         self.app.push_screen(RevertChoice(row, known if same else None), self._go)
 
-    def _go(self, command: cmd.RevertTo | cmd.Fork | None) -> None:
+    def _go(self, command: cmd.Command | None) -> None:
         if command is not None:
             self.post_message(Submit(command))
+
+    def _answer(self, command: cmd.Command | None) -> None:
+        if isinstance(command, cmd.ReadRotation):
+            self.app.push_screen(Rotations(command.file, self.marks))
+        else:
+            self._go(command)
 
     @on(Timeline.UndoAsked)
     def _undo(self) -> None:
@@ -66,8 +85,18 @@ class Sidebar(TimelinePane):
         self.post_message(Submit(cmd.Redo()))
 
     @on(Timeline.RotationsAsked)
-    def _rotations(self) -> None:
-        self.post_message(Submit(cmd.ListRotations()))
+    def browse(self) -> None:
+        """Open the rotation browser."""
+        self.app.push_screen(Rotations(None, self.marks))
+
+    @on(Timeline.NameAsked)
+    def _ask_for_name(self, event: Timeline.NameAsked) -> None:
+        row = event.row
+        if row.checkpoint is None:
+            return
+        named = partial(cmd.NameCheckpoint, row.checkpoint, file=row.file, offset=row.offset)
+        title = f"A name for checkpoint {row.checkpoint}"
+        self.app.push_screen(LinePrompt(title, row.name), lambda name: self._go(None if name is None else named(name)))
 
     @on(Timeline.CompareAsked)
     def _compare(self, event: Timeline.CompareAsked) -> None:
