@@ -3,6 +3,7 @@
 from kimi_tui.context.context import Context
 from kimi_tui.context.lock import LockHolder, SessionLocked
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
+from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.rotations import Comparison, Rotation, compare, list_rotations, read_timeline_file, rotations_of
 from kimi_tui.context.timeline import Node, Switch, Timeline
 from kimi_tui.context.tokens import estimate_text_tokens, should_auto_compact
@@ -19,6 +20,7 @@ from kimi_tui.protocol.messages import (
 
 __all__ = [
     "AudioURLPart",
+    "Budget",
     "CheckpointMark",
     "CheckpointRef",
     "Comparison",
@@ -30,6 +32,7 @@ __all__ = [
     "Node",
     "Problem",
     "Projection",
+    "Proposal",
     "Rotation",
     "SessionLocked",
     "Switch",

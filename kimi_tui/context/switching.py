@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from kimi_tui.context import lines
 from kimi_tui.context.lines import Line
 from kimi_tui.context.log import Piece, Span
-from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Projection
+from kimi_tui.context.packed import packed_path, unpack
+from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Projection, Range
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
@@ -113,10 +115,8 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
         raise ValueError(f"{file} is not a rotation of this session")
     target, torn = read_file(path)
     mark = None if until is None else target.find(until)
-    if mark is None:
-        pieces: list[Piece] = [Span(path, 0, target.size), b"\n" * torn]
-    else:
-        pieces = [Span(path, start, stop) for start, stop in target.kept(mark)]
+    kept = [(0, target.size)] if mark is None else target.kept(mark)
+    pieces = [*_copied(path, kept), b"\n" * (torn and mark is None)]
     node = store.timeline.node_of(file)
     with store.writing():
         if not store.loaded:
@@ -144,6 +144,14 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
             store.timeline = store.timeline.after(switch)
 
     return switch, publish
+
+
+def _copied(path: Path, ranges: Sequence[Range]) -> list[Piece]:
+    packed = packed_path(path)
+    if packed is None:
+        return [Span(path, start, stop) for start, stop in ranges]
+    data = unpack(packed)
+    return [data[start:stop] for start, stop in ranges]
 
 
 def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: str = "") -> tuple[Switch, Publish]:

@@ -406,6 +406,8 @@ async def test_after_a_jump_the_prompt_is_back_and_undo_is_offered() -> None:
         assert shown.toasts == ["You went back 6 → 3: 6 messages set aside\nalt+u takes it back"]
         await shown.press("alt+u")
         assert shown.agent.submitted == [cmd.Undo()]
+        await shown.tell(reset())
+        assert shown.prompt == ""
 
 
 async def test_a_new_step_shows_up_on_the_timeline() -> None:

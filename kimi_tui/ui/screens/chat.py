@@ -71,6 +71,7 @@ class ChatScreen(Screen[None]):
         self.gauge = Gauge(marks)
         self.keys = Keys()
         self._armed = ""
+        self._returned = ""
 
     def compose(self) -> ComposeResult:
         yield self.status
@@ -141,8 +142,8 @@ class ChatScreen(Screen[None]):
         match event:
             case ev.SessionOpened():
                 self._opened(event)
-            case ev.TranscriptReset(prompt=str() as prompt):
-                self.editor.put(prompt)
+            case ev.TranscriptReset():
+                self._prompt_after_jump(event)
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
@@ -152,6 +153,17 @@ class ChatScreen(Screen[None]):
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
                 self.conversation.say(Entry("error", f"{message}\n{hint}" if hint else message))
+
+    def _prompt_after_jump(self, event: ev.TranscriptReset) -> None:
+        """The prompt that a jump took out of the chat is back in the box; it leaves when the jump is undone."""
+        if self.editor.text and self.editor.text == self._returned:
+            self.editor.load_text("")
+        self._returned = event.prompt or ""
+        if event.prompt is not None:
+            self.editor.put(event.prompt)
+        if event.switch:
+            self.sidebar.timeline.point_at(None)
+            self._leave_timeline()
 
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
