@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,8 @@ from kimi_tui.protocol.commands import (
     Steer,
     TakeBackQueued,
 )
-from kimi_tui.protocol.events import ModesChanged, Noticed, TitleChanged
-from kimi_tui.session import session_at
+from kimi_tui.protocol.events import Noticed, TitleChanged
+from kimi_tui.session import Session, session_at
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
@@ -61,31 +62,33 @@ async def set_mode(agent: Agent, command: SetMode) -> None:
     desk = agent.desk
     if getattr(desk.state, command.mode) == command.on:
         return
-    setattr(desk.state, command.mode, command.on)
-    desk.apply_modes()
     if command.mode == "plan":
         desk.plan_activated = command.on
-    elif command.mode == "afk":
+    desk.set_mode(command.mode, command.on)
+    if command.mode == "afk":
         await desk.injections.afk_changed(command.on)
-    agent.emit(ModesChanged(desk.modes))
-    desk.keep_state()
 
 
-def set_title(agent: Agent, command: SetTitle) -> None:
+async def set_title(agent: Agent, command: SetTitle) -> None:
     """Name this session, or another one from the picker."""
     desk = agent.desk
     if command.path and Path(command.path) != desk.session.folder:
         other = session_at(Path(command.path), desk.session.work_dir)
-        state, _ = other.load_state()
-        state.title = command.title
-        other.save_state(state)
+        await asyncio.to_thread(_rename, other, command.title)
         return
     desk.state.title = desk.title = command.title
     desk.keep_state()
+    await desk.state_file.flush()
     agent.emit(TitleChanged(command.title))
 
 
-def add_dir(agent: Agent, command: AddDir) -> None:
+def _rename(session: Session, title: str) -> None:
+    state, _ = session.load_state()
+    state.title = title
+    session.save_state(state)
+
+
+async def add_dir(agent: Agent, command: AddDir) -> None:
     """Let the tools use one more folder, for as long as the session lives."""
     desk = agent.desk
     folder = (desk.session.work_dir / Path(command.path).expanduser()).resolve()

@@ -15,7 +15,7 @@ from kimi_tui.agent.slash import COMMANDS
 from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
-from kimi_tui.protocol.events import Event, SessionOpened
+from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged
 from kimi_tui.protocol.views import Entry
 from kimi_tui.session import Session, prompts_of
 
@@ -32,10 +32,11 @@ class Opener(Protocol):
         """The model that the user calls so. Raises Fault."""
 
 
-async def opened(desk: Desk) -> tuple[Event, Event]:
-    """The first two events of a session."""
+async def opened(desk: Desk) -> tuple[Event, ...]:
+    """The first events of a session."""
     await asyncio.to_thread(load_transcript, desk)
     _introduce(desk)
+    desk.told_problems = len(desk.context.problems)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
     first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
     desk.title = desk.state.title or (first_line(first.text(" "))[:60] if first else "")
@@ -57,7 +58,8 @@ async def opened(desk: Desk) -> tuple[Event, Event]:
         draft=desk.state.draft,
         resume_hint=resume_hint(desk),
     )
-    return opening, reset(desk)
+    todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
+    return opening, reset(desk), *todos
 
 
 def read_only(desk: Desk) -> str:

@@ -18,6 +18,7 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import delivery
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import reminder
+from kimi_tui.agent.moves import read_anew
 from kimi_tui.agent.rows import mark_named, newest_checkpoint, newest_row
 from kimi_tui.agent.stream import Draft, fold
 from kimi_tui.agent.tool_calls import open_call, watch
@@ -31,7 +32,6 @@ from kimi_tui.protocol.events import (
     StepEnded,
     StepStarted,
     StreamReset,
-    TokensChanged,
     TurnEnd,
 )
 from kimi_tui.protocol.messages import Message
@@ -70,7 +70,9 @@ async def take_step(step: Step) -> StepOutcome | None:
         results = await run_tools(desk, answer)
     finally:
         desk.emit(StepEnded(step.number, newest_row(desk)))
-        desk.emit(TokensChanged(desk.tokens()))
+        desk.tell_tokens()
+        if desk.tell_problems():
+            read_anew(desk)
     return resolve(step, answer, results)
 
 
@@ -149,7 +151,7 @@ async def _store(step: Step, message: Message, usage: Usage | None) -> None:
         desk.spent(usage)
     start = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
     desk.emit(MessageStored(start, tuple(desk.transcript.entries[start:])))
-    desk.emit(TokensChanged(desk.tokens()))
+    desk.tell_tokens()
     counts = {"input": usage.input, "output": usage.output, "cached": usage.cached} if usage else {}
     desk.telemetry.note("step", seconds=round(time.monotonic() - step.begun, 3), **counts)
 

@@ -17,8 +17,10 @@ from kimi_tui.tools.toolset import OpenCall, Watch
 def open_call(desk: Desk) -> OpenCall:
     """Builds what a tool gets, anew for every call: a mode changed by one call is seen by the next."""
 
+    outputs = desk.session.folder / "outputs"
+
     async def ask(questions: tuple[QuestionView, ...]) -> Answers | None:
-        if desk.state.afk or desk.headless:
+        if desk.modes.afk or desk.headless:
             return None
         return await desk.questions.ask(questions)
 
@@ -29,9 +31,9 @@ def open_call(desk: Desk) -> OpenCall:
             emit=emit,
             approve=desk.approvals,
             ask=ask,
-            allowed_dirs=tuple(desk.dirs),
-            plan_file=desk.plan_file if desk.state.plan else None,
-            output_dir=desk.session.folder / "outputs",
+            allowed_dirs=(*desk.dirs, outputs),
+            plan_file=desk.plan_file if desk.modes.plan else None,
+            output_dir=outputs,
             state=desk.tool_state,
         )
 

@@ -20,7 +20,7 @@ _UNITS = ("B", "kB", "MB", "GB")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
 @click.option("-w", "--work-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Default: here.")
 def command(as_json: bool, work_dir: Path | None) -> None:
-    """List the sessions: this folder's first, the newest first; those of kimi-cli are marked."""
+    """List the sessions, this folder's and the newest first. Those of kimi-cli, and those that are open, are marked."""
     here = (work_dir or Path.cwd()).absolute()
     views = list_sessions(here)
     if as_json:
@@ -41,7 +41,7 @@ def _table(views: list[SessionView]) -> None:
 
 
 def _row(view: SessionView) -> str:
-    mark = "kimi-cli" if view.foreign else ""
+    mark = "open" if view.locked else "kimi-cli" if view.foreign else ""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(view.at))
     messages = "" if view.messages is None else f"{view.messages} messages"
     cells = (padded(shortened(view.id, 36), 22), when, f"{size(view.size):>8}", f"{messages:>13}", padded(mark, 8))

@@ -64,6 +64,10 @@ _KEY_ALONE = {
 _OTHER_KEYS = {"gemini": ("GOOGLE_API_KEY",), "perplexity": ("PERPLEXITYAI_API_KEY",)}
 
 
+OUTPUT_CAP = 32_000
+"""Tokens. Less than the reserve that compaction keeps free, so that the two never meet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a model is reached."""
@@ -93,7 +97,12 @@ def route(model: str, api_base: str | None) -> Route:
 
 def host_of(route: Route, api_base: str | None) -> str:
     """Whom a message about the connection names."""
-    return (urlsplit(api_base).netloc.rpartition("@")[2] or api_base) if api_base else route.provider or "the provider"
+    if not api_base:
+        return route.provider or "the provider"
+    try:
+        return urlsplit(api_base).netloc.rpartition("@")[2] or api_base
+    except ValueError:
+        return api_base
 
 
 def key_for(choice: ModelChoice, to: Route) -> str | None:
@@ -119,7 +128,8 @@ def missing_key(choice: ModelChoice, to: Route) -> ModelFault | None:
 def first_dialect(to: Route) -> Dialect:
     """What the provider is likely to take; `adapted` corrects it."""
     if to.provider in ("anthropic", "bedrock", "vertex_ai"):
-        return Dialect(ids="plain", signatures=to.provider == "anthropic")
+        own = to.provider == "anthropic"
+        return Dialect(ids="plain", signatures=own, cache_marks=own, output_cap=OUTPUT_CAP if own else None)
     if to.provider == "mistral":
         return Dialect(ids="nine")
     if to.provider in ("azure", "openai") and not to.direct:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
+import signal
+import sys
+import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import PurePath
@@ -74,7 +78,19 @@ class KimiApp(App[None]):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        self.run_worker(self._serve(), name="agent", exit_on_error=False)
+        self.run_worker(self._serve(), name="agent")
+        self._heed_signals()
+
+    def _heed_signals(self) -> None:
+        if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGABRT):
+            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started the app has taken care of it
+                asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+
+    def _told_to_end(self) -> None:
+        """From outside, e.g. by a closed terminal: files are closed and the terminal is put back."""
+        self.call_later(self.action_quit)
 
     # --- the agent -----------------------------------------------------------------------------------------------
 
@@ -92,6 +108,10 @@ class KimiApp(App[None]):
         running = asyncio.ensure_future(self._run(agent))
         try:
             await Pump(self.deliver).run(agent.events())
+        except Exception as error:
+            logging.getLogger(__name__).exception("the screen broke")
+            self.farewell = f"The screen broke and was closed; what is on disk is safe. ({error})"
+            self.exit(return_code=1)
         finally:
             running.cancel()
 

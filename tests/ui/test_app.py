@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
@@ -12,7 +13,17 @@ from kimi_tui.options import UiOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort
-from kimi_tui.protocol.views import Entry, Modes, SwitchView, TimelineRow, Tokens, ToolView
+from kimi_tui.protocol.views import (
+    ApprovalView,
+    Entry,
+    Modes,
+    QuestionOption,
+    QuestionView,
+    SwitchView,
+    TimelineRow,
+    Tokens,
+    ToolView,
+)
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.revert_choice import RevertChoice
@@ -233,6 +244,45 @@ async def test_what_was_queued_is_shown_and_comes_back_with_up() -> None:
         assert shown.prompt == "steer me"
 
 
+async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
+    async with stage() as shown:
+        await shown.press("/", "c", "o", "m", "p")
+        assert shown.app.chat.prompt.popup.display
+        await shown.press("enter")
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact()], "")
+
+
+async def test_a_command_that_needs_an_argument_waits_for_it() -> None:
+    async with stage() as shown:
+        await shown.press("/", "t", "i", "t", "enter")
+        assert (shown.agent.submitted, shown.prompt) == ([], "/title ")
+
+
+async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("src/parser.py", "src/[odd] name.py", "readme.md", "ignored.log"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".gitignore").write_text("*.log")
+    async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
+        shown.write("see @odd")
+        for _ in range(50):
+            await shown.settle()
+            if shown.app.chat.prompt.popup.display:
+                break
+        await shown.press("tab")
+        assert shown.prompt == 'see @"src/[odd] name.py" '
+
+
+async def test_earlier_prompts_are_searched_and_escape_brings_the_draft_back() -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+r")
+        shown.write("before")
+        await shown.press("enter")
+        assert shown.prompt == "the prompt before"
+        await shown.press("ctrl+r", "x", "escape")
+        assert shown.prompt == "the prompt before"
+
+
 # --- stopping and leaving ----------------------------------------------------------------------------------------
 
 
@@ -396,6 +446,8 @@ async def test_after_a_jump_the_prompt_is_back_and_undo_is_offered() -> None:
         assert shown.toasts == ["You went back 6 → 3: 6 messages set aside\nalt+u takes it back"]
         await shown.press("alt+u")
         assert shown.agent.submitted == [cmd.Undo()]
+        await shown.tell(reset())
+        assert shown.prompt == ""
 
 
 async def test_a_new_step_shows_up_on_the_timeline() -> None:
@@ -478,3 +530,35 @@ async def test_text_from_outside_is_never_markup() -> None:
 async def test_every_theme_can_be_used(theme: str) -> None:
     async with stage(options=UiOptions(theme=theme)) as shown:
         assert any("Nothing else calls it" in row for row in shown.chat)
+
+
+# --- questions of the agent --------------------------------------------------------------------------------------
+
+WANTS = ApprovalView("r1", "Shell", "run a command", "rm -rf build", rule="Shell: rm *")
+
+
+async def test_an_approval_is_answered_with_the_keyboard_and_the_prompt_gets_the_focus_back() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("tab", "tab")
+        await shown.press("3")
+        assert shown.agent.submitted == [cmd.AnswerApproval("r1", "reject")]
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_typing_a_prompt_never_answers_an_approval() -> None:
+    async with stage() as shown:
+        shown.write("1 more thing")
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("1", "enter")
+        assert not [command for command in shown.agent.submitted if isinstance(command, cmd.AnswerApproval)]
+        assert "waiting for your answer" in shown.line("Activity")
+
+
+async def test_a_question_is_answered_by_its_options() -> None:
+    asked = QuestionView("Which one?", options=(QuestionOption("left"), QuestionOption("right")))
+    async with stage() as shown:
+        await shown.tell(ev.QuestionAsked("q1", (asked,)))
+        await shown.pilot.pause(0.35)  # keys that were on their way when it appeared do not count
+        await shown.press("down", "enter")
+        assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]

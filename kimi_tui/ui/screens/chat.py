@@ -23,9 +23,11 @@ from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.state import ScreenState, apply
 from kimi_tui.ui.widgets.activity import Activity
+from kimi_tui.ui.widgets.asking import Asking
+from kimi_tui.ui.widgets.editor import Editor
 from kimi_tui.ui.widgets.gauge import Gauge
 from kimi_tui.ui.widgets.keys import BUSY, IDLE, TIMELINE, Keys
-from kimi_tui.ui.widgets.prompt import Editor, Prompt
+from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.sidebar import Sidebar
 from kimi_tui.ui.widgets.status import Status
@@ -39,6 +41,7 @@ AGAIN = 1.2
 class ChatScreen(Screen[None]):
     """See the module."""
 
+    AUTO_FOCUS = None
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", "stop, or back", id="stop"),
@@ -46,6 +49,8 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+t", "timeline", "go to the timeline", id="timeline", priority=True),
         Binding("ctrl+b", "sidebar", "show or hide the timeline", id="sidebar", priority=True),
         Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
+        Binding("tab", "answer", "answer what is asked", id="answer"),
+        Binding("ctrl+r", "search_history", "search earlier prompts", id="search_history", priority=True),
         Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
         Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up", priority=True),
         Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down", priority=True),
@@ -60,6 +65,7 @@ class ChatScreen(Screen[None]):
         marks = ASCII if ascii_only else UNICODE
         self.status = Status()
         self.transcript = Transcript(self.conversation, marks)
+        self.asking = Asking()
         self.activity = Activity(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
@@ -67,12 +73,14 @@ class ChatScreen(Screen[None]):
         self.gauge = Gauge(marks)
         self.keys = Keys()
         self._armed = ""
+        self._returned = ""
 
     def compose(self) -> ComposeResult:
         yield self.status
         with Horizontal(id="body"):
             with Vertical(id="main"):
                 yield self.transcript
+                yield self.asking
                 yield self.activity
                 yield self.queue
                 yield self.prompt
@@ -82,7 +90,8 @@ class ChatScreen(Screen[None]):
         yield Static("kimi-tui needs a larger window", id="too-small", markup=False)
 
     def on_mount(self) -> None:
-        self.editor.focus()
+        # Keys that came before now wait in this screen's own queue: they go to the prompt first, in their order.
+        self.call_later(self.editor.focus)
 
     @property
     def editor(self) -> Editor:
@@ -101,6 +110,7 @@ class ChatScreen(Screen[None]):
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
+            self.asking.take(event, offer=not self.editor.text)
             if note := toasts.toast(event):
                 self.notify(note.text, severity=note.severity, markup=False)
         self.transcript.sync()
@@ -134,8 +144,8 @@ class ChatScreen(Screen[None]):
         match event:
             case ev.SessionOpened():
                 self._opened(event)
-            case ev.TranscriptReset(prompt=str() as prompt):
-                self.editor.put(prompt)
+            case ev.TranscriptReset():
+                self._prompt_after_jump(event)
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
@@ -146,9 +156,21 @@ class ChatScreen(Screen[None]):
             case ev.Failed(message, hint):
                 self.conversation.say(Entry("error", f"{message}\n{hint}" if hint else message))
 
+    def _prompt_after_jump(self, event: ev.TranscriptReset) -> None:
+        """The prompt that a jump took out of the chat is back in the box; it leaves when the jump is undone."""
+        if self.editor.text and self.editor.text == self._returned:
+            self.editor.load_text("")
+        self._returned = event.prompt or ""
+        if event.prompt is not None:
+            self.editor.put(event.prompt)
+        if event.switch:
+            self.sidebar.timeline.point_at(None)
+            self._leave_timeline()
+
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
+        self.prompt.know(slash.known(self.state), event.work_dir)
         if event.draft and not self.editor.text:
             self.editor.put(event.draft)
         for notice in event.notices:
@@ -157,6 +179,15 @@ class ChatScreen(Screen[None]):
     @on(Transcript.Wanted)
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
+
+    @on(Asking.Answered)
+    def _back_to_the_prompt(self) -> None:
+        self.editor.focus()
+
+    @on(Asking.Typed)
+    def _type(self, event: Asking.Typed) -> None:
+        self.editor.focus()
+        self.editor.insert(event.text)
 
     # --- the prompt ----------------------------------------------------------------------------------------------
 
@@ -314,6 +345,19 @@ class ChatScreen(Screen[None]):
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
             self.editor.focus()
 
+    def action_answer(self) -> None:
+        """Between the prompt and what is asked, or the chat."""
+        if self.focused is not self.editor:
+            self.editor.focus()
+        elif panel := self.asking.open:
+            panel.answer_now()
+        else:
+            self.transcript.focus()
+
+    def action_search_history(self) -> None:
+        self.editor.focus()
+        self.prompt.search_history()
+
     def action_unfold(self) -> None:
         self.transcript.toggle_all()
 
@@ -339,8 +383,9 @@ class ChatScreen(Screen[None]):
             self.keys.show(BUSY if self.state.activity else IDLE)
 
     def on_key(self, event: events.Key) -> None:
-        """Typing while the chat has the focus goes to the prompt."""
-        if event.is_printable and event.character and self.focused is self.transcript:
+        """Keys typed before anything has the focus, and text typed while the chat has it, go to the prompt."""
+        if self.focused is None or (event.is_printable and self.focused is self.transcript):
             event.stop()
-            self.editor.focus()
-            self.editor.insert(event.character)
+            if self.focused is not None:
+                self.editor.focus()
+            self.editor.post_message(events.Key(event.key, event.character))

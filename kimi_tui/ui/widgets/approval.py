@@ -35,8 +35,9 @@ WHY = (("enter", "send"), ("esc", "back"))
 
 
 def answers(approval: ApprovalView) -> list[Option]:
-    """What can be answered; the rule is spelled out where there is one."""
-    always = [Option("session", "always for this session", approval.rule)] if approval.rule else []
+    """What can be answered; what «always» means is spelled out."""
+    rule = approval.rule or f"every call of {approval.tool}"
+    always = [] if approval.explicit else [Option("session", "always for this session", rule)]
     return [
         Option("once", "allow once"),
         *always,
@@ -61,12 +62,12 @@ class ApprovalPanel(Panel):
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self.waiting: list[ApprovalView] = []
-        self.diff = DiffBlock(classes="diff")
+        self.diff = DiffBlock(classes="diff scrolled")
 
     def compose(self) -> ComposeResult:
         yield Sheet(self._head, classes="head")
         yield self.diff
-        with VerticalScroll(classes="detail", can_focus=False):
+        with VerticalScroll(classes="detail scrolled", can_focus=False):
             yield Sheet(self._detail)
         yield self.options
         yield Input(placeholder="tell the model why, or what to do instead", classes="why")
