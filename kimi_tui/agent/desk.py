@@ -109,7 +109,7 @@ class Desk:
             plan=self.state.plan,
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
-            afk=self.state.afk or self.headless,
+            afk=(self.state.afk or self.headless) and self.model.view.tools,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
