@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
-from kimi_tui.resources import folder
+from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.palette import COMPONENTS
@@ -27,7 +27,7 @@ class Ground(Screen[None]):
 class Stage(App[None]):
     """Records what is said; `screen` is pushed at once when there is one."""
 
-    CSS_PATH = sorted(folder("styles").glob("*.tcss"))
+    CSS_PATH = KimiApp.CSS_PATH
 
     def __init__(self, opened: Callable[[], Screen] | None = None, theme: str = DARK) -> None:
         super().__init__()

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
@@ -241,6 +242,45 @@ async def test_what_was_queued_is_shown_and_comes_back_with_up() -> None:
         assert shown.agent.submitted == [cmd.TakeBackQueued()]
         await shown.tell(ev.QueueChanged((), ()), ev.PromptReturned("steer me"))
         assert shown.prompt == "steer me"
+
+
+async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
+    async with stage() as shown:
+        await shown.press("/", "c", "o", "m", "p")
+        assert shown.app.chat.prompt.popup.display
+        await shown.press("enter")
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact()], "")
+
+
+async def test_a_command_that_needs_an_argument_waits_for_it() -> None:
+    async with stage() as shown:
+        await shown.press("/", "t", "i", "t", "enter")
+        assert (shown.agent.submitted, shown.prompt) == ([], "/title ")
+
+
+async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("src/parser.py", "src/[odd] name.py", "readme.md", "ignored.log"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".gitignore").write_text("*.log")
+    async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
+        shown.write("see @odd")
+        for _ in range(50):
+            await shown.settle()
+            if shown.app.chat.prompt.popup.display:
+                break
+        await shown.press("tab")
+        assert shown.prompt == 'see @"src/[odd] name.py" '
+
+
+async def test_earlier_prompts_are_searched_and_escape_brings_the_draft_back() -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+r")
+        shown.write("before")
+        await shown.press("enter")
+        assert shown.prompt == "the prompt before"
+        await shown.press("ctrl+r", "x", "escape")
+        assert shown.prompt == "the prompt before"
 
 
 # --- stopping and leaving ----------------------------------------------------------------------------------------

@@ -24,9 +24,10 @@ from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.state import ScreenState, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
+from kimi_tui.ui.widgets.editor import Editor
 from kimi_tui.ui.widgets.gauge import Gauge
 from kimi_tui.ui.widgets.keys import BUSY, IDLE, TIMELINE, Keys
-from kimi_tui.ui.widgets.prompt import Editor, Prompt
+from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.sidebar import Sidebar
 from kimi_tui.ui.widgets.status import Status
@@ -49,6 +50,7 @@ class ChatScreen(Screen[None]):
         Binding("ctrl+b", "sidebar", "show or hide the timeline", id="sidebar", priority=True),
         Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
         Binding("tab", "answer", "answer what is asked", id="answer"),
+        Binding("ctrl+r", "search_history", "search earlier prompts", id="search_history", priority=True),
         Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
         Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up", priority=True),
         Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down", priority=True),
@@ -168,6 +170,7 @@ class ChatScreen(Screen[None]):
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
+        self.prompt.know(slash.known(self.state), event.work_dir)
         if event.draft and not self.editor.text:
             self.editor.put(event.draft)
         for notice in event.notices:
@@ -350,6 +353,10 @@ class ChatScreen(Screen[None]):
             panel.answer_now()
         else:
             self.transcript.focus()
+
+    def action_search_history(self) -> None:
+        self.editor.focus()
+        self.prompt.search_history()
 
     def action_unfold(self) -> None:
         self.transcript.toggle_all()

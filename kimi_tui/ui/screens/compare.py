@@ -21,7 +21,7 @@ from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.page import Page
-from kimi_tui.ui.tones import Rows, spread
+from kimi_tui.ui.tones import Rows, spread, stylesheet
 from kimi_tui.ui.widgets.sheet import Sheet
 from kimi_tui.ui.widgets.transcript import Transcript
 
@@ -67,6 +67,7 @@ class Side(Vertical):
 class Compare(Page):
     """Opened with two sides as `CompareTimelines` names them."""
 
+    DEFAULT_CSS = stylesheet("compare")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "swap", "other side", show=False)]
 
     def __init__(self, left: str, right: str = "now", marks: Marks = UNICODE) -> None:
