@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
+from kimi_tui.agent.browsing import keep_budget
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
 from kimi_tui.agent.outbox import Outbox
@@ -121,6 +122,8 @@ class Agent:
         """Tell what is open now, and make its model ready."""
         for event in await opened(self.desk):
             self.emit(event)
+        if self.desk.context.holder is None:
+            self.beside(keep_budget(self, self.desk.loop.budget), "keep the budget")
         self.readiness.start()
         self.go_on()
 

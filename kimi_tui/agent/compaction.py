@@ -45,6 +45,8 @@ class Prepared(NamedTuple):
 class SimpleCompaction:
     """Keeps the last few user and assistant messages, folds everything before them."""
 
+    PrepareResult = Prepared
+
     def __init__(self, max_preserved_messages: int = 2) -> None:
         self.max_preserved_messages = max_preserved_messages
 
