@@ -161,4 +161,4 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "add-dir": _add_dir,
     "model": _model,
 }
-_SCREEN = {"help", "timeline", "rotations", "sessions", "context", "theme", "cost", "copy", "exit"}
+_SCREEN = {"help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}
