@@ -200,12 +200,10 @@ class TimelineList:
         self.sift()
         return self.height_of(position) or 0
 
-    def last_of_branch(self, position: int) -> bool:
-        """Whether this is the oldest shown row of its branch: where it left the trunk."""
-        branch = self._branch[position]
-        if branch < 0:
-            return False
+    def ends_branch(self, position: int) -> bool:
+        """Whether this is the oldest shown row of its branch, where it left the trunk; or a branch below all rows."""
         height = self.height_of(position)
         if height is None or height + 1 >= len(self.shown):
             return True
-        return self._branch[self.position(height + 1)] != branch
+        branch = self._branch[position]
+        return branch >= 0 and self._branch[self.position(height + 1)] != branch
