@@ -44,6 +44,8 @@ class Summary:
 async def summarise(desk: Desk, messages: Sequence[Message], focus: str, written: Written) -> Summary:
     """Fold these messages into one. Raises ModelFault when the model cannot; never tries for ever."""
     model = desk.summariser or desk.model
+    if desk.summariser is not None:
+        await desk.summariser.prepare(lambda phase, done, total: None)
     room = _room(model, focus)
     for attempt in range(ATTEMPTS):
         try:
