@@ -1,9 +1,9 @@
 """Texts of each kind, and how many tokens well-known tokenizers make of them (counted once, with those tokenizers)."""
 
 ENGLISH = """The session survives a power cut because the live file is only ever changed in two ways. Either whole
-records are appended with a single write, or a complete new file takes the old one's place in one step. Nobody can observe
-a state in between, so nothing has to be guessed afterwards. When the last record was torn, its line is closed and kept,
-and the person in front of the screen is told what happened, in one plain sentence, without having to read a log.
+records are appended with a single write, or a complete new file takes the old one's place in one step. Nobody can
+observe a state in between, so nothing has to be guessed afterwards. When the last record was torn, its line is closed
+and kept, and the person in front of the screen is told what happened, in one plain sentence, without having to read logs.
 Going back to an earlier point never destroys anything: the future that was left behind waits in a file of its own."""
 
 CHINESE = """会话文件只会以两种方式改变：要么一次写入若干完整的记录，要么用一个新文件整体替换旧文件。
