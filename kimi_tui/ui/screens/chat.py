@@ -77,6 +77,8 @@ class ChatScreen(Keyboard):
                 self._opened(event)
             case ev.TranscriptReset():
                 self._prompt_after_jump(event)
+            case ev.SessionsListed() if self.is_current and not self.conversation.stored:
+                self.do("sessions")  # started in order to pick one
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():

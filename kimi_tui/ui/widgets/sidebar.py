@@ -31,9 +31,10 @@ class Sidebar(TimelinePane):
         self.marks = marks
         self._preview: RevertPreview | None = None
         self._aimed: TimelineRow | None = None
+        self._unfolding: TimelineRow | None = None
+        """The rotation whose branch is being read."""
         self._choice: RevertChoice | None = None
         """The dialog how to go back, while it is open."""
-        self._unfolding: TimelineRow | None = None
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
