@@ -114,7 +114,7 @@ class Desk:
             plan=self.modes.plan,
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
-            afk=self.modes.afk or self.headless,
+            afk=(self.modes.afk or self.headless) and self.model.view.tools,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
@@ -197,6 +197,11 @@ class Desk:
         if self.context.system_prompt is None:
             await self.context.write_system_prompt(self.first_prompt)
             self.keep_state()  # says which folder the session belongs to
+
+    def keep_grants(self) -> None:
+        """Remember what the user allowed for the session, when that has changed."""
+        if self.state.approvals != tuple(written(rule) for rule in self.approvals.session):
+            self.keep_state()
 
     def keep_state(self) -> None:
         """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""

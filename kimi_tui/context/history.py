@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from typing import overload
 
 from kimi_tui.context.disk import read_exactly
 from kimi_tui.context.records import read_message
-from kimi_tui.context.tokens import UNIT, message_cost
+from kimi_tui.context.tokens import Calibration, Cost, message_cost, tokens_of, total
 from kimi_tui.protocol.messages import Message
 
 CACHED_BYTES = 4 << 20
@@ -18,24 +19,37 @@ CACHED_BYTES = 4 << 20
 
 
 class Pages:
-    """A file that bodies are read from. It stays readable when the name is given to another file."""
+    """A file that bodies are read from. It stays readable when the name is given to another file.
 
-    def __init__(self, path: Path) -> None:
+    Messages stay in memory up to `keep` bytes of lines; None keeps them all."""
+
+    def __init__(self, path: Path, keep: int | None = CACHED_BYTES) -> None:
+        self._keep_bytes = keep
         self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         self._cached: OrderedDict[int, tuple[Message, int]] = OrderedDict()
         self._size = 0
 
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode."""
+        status = os.fstat(self._fd)
+        return status.st_dev, status.st_ino
+
     def read(self, start: int, stop: int) -> Message:
+        """Raises `OSError` when somebody has changed the file in place."""
         found = self._cached.get(start)
         if found is None:
-            found = (read_message(read_exactly(self._fd, start, stop)), stop - start)
+            try:
+                found = (read_message(read_exactly(self._fd, start, stop)), stop - start)
+            except (EOFError, ValueError) as error:
+                raise OSError(errno.EIO, f"another program changed the session's file at byte {start}") from error
             self._keep(start, found)
         return found[0]
 
     def _keep(self, start: int, found: tuple[Message, int]) -> None:
         self._cached[start] = found
         self._size += found[1]
-        while self._size > CACHED_BYTES and len(self._cached) > 1:
+        while self._keep_bytes is not None and self._size > self._keep_bytes and len(self._cached) > 1:
             self._size -= self._cached.popitem(last=False)[1][1]
 
     def __del__(self) -> None:
@@ -51,7 +65,8 @@ class History(Sequence[Message]):
 
     def __init__(self, messages: Iterable[Message] = (), pages: Pages | None = None) -> None:
         self._bodies: list[Body] = list(messages)
-        self._costs: list[int] = [-1] * len(self._bodies)
+        self._costs: list[Cost | None] = [None] * len(self._bodies)
+        self.calibration: Calibration | None = None
         self._pages = pages
 
     def __len__(self) -> int:
@@ -87,17 +102,27 @@ class History(Sequence[Message]):
         assert self._pages is not None
         return self._pages.read(*body)
 
-    def cost(self, start: int, stop: int) -> int:
-        """Estimated tokens of `self[start:stop]`; each message is looked at once."""
-        costs = self._costs
-        for position in range(start, min(stop, len(costs))):
-            if costs[position] < 0:
-                costs[position] = message_cost(self._at(position))
-        return sum(costs[start:stop]) // UNIT
+    def cost(self, start: int, stop: int) -> Cost:
+        """Of `self[start:stop]`; each message is looked at once."""
+        return total(self._cost_at(position) for position in range(start, min(stop, len(self._bodies))))
+
+    def _cost_at(self, position: int) -> Cost:
+        cost = self._costs[position]
+        if cost is None:
+            cost = self._costs[position] = message_cost(self._at(position))
+        return cost
+
+    def tokens(self, start: int, stop: int) -> int:
+        """Estimated tokens of `self[start:stop]`."""
+        return tokens_of(self.cost(start, stop), self.calibration)
 
     def add(self, body: Body) -> None:
         self._bodies.append(body)
-        self._costs.append(-1)
+        self._costs.append(None)
+
+    def extend(self, bodies: Sequence[Body]) -> None:
+        self._bodies += bodies
+        self._costs += [None] * len(bodies)
 
     def cut(self, length: int) -> None:
         """Forgets everything from position `length` on."""

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import errno
 import os
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kimi_tui.context import lines
+from kimi_tui.context import index, lines
 from kimi_tui.context.adoption import build_timeline
 from kimi_tui.context.disk import Disk, read_at
+from kimi_tui.context.index import Index
 from kimi_tui.context.journal import Entry, Journal, Label, Pin
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder, SessionLock, SessionLocked
 from kimi_tui.context.log import Durability, Log, Span
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
-from kimi_tui.context.reading import fold, read_file
+from kimi_tui.context.reading import LAZY_ABOVE, fold, read_file
+from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
+from kimi_tui.context.tokens import Calibration
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -32,10 +36,19 @@ Publish = Callable[[], None]
 
 class Store:
     def __init__(
-        self, path: Path, *, durability: Durability, read_only: bool, clock: Callable[[], float] | None, disk: Disk
+        self,
+        path: Path,
+        *,
+        durability: Durability = "step",
+        read_only: bool = False,
+        clock: Callable[[], float] | None = None,
+        calibration: Calibration | None = None,
+        disk: Disk | None = None,
     ) -> None:
+        disk = disk or Disk()
         self.paths = Paths.of(path)
-        self.projection = Projection(self.paths.live.name)
+        self._calibration = calibration
+        self.projection = self.calibrated(Projection(self.paths.live.name))
         self.timeline = Timeline(self.paths.live.name)
         self.problems: list[Problem] = []
         self.holder: LockHolder | None = None
@@ -47,8 +60,16 @@ class Store:
         self._read_only = read_only
         self._clock = clock
         self._lock = SessionLock(self.paths.lock)
+        self._index: Index | None = None
+        """Of the file as it was opened. What was appended since is not in it, and is read by the next start."""
+        self._index_of = 0
+        """The generation of the log that it is of."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
+
+    def calibrated(self, projection: Projection) -> Projection:
+        projection.history.calibration = self._calibration
+        return projection
 
     # --- opening ---
 
@@ -84,15 +105,30 @@ class Store:
 
     def _load(self, problems: list[Problem], *, mend: bool) -> tuple[Projection, int]:
         try:
-            projection, torn = read_file(self.paths.live)
+            projection, torn = self._read()
         except FileNotFoundError:
-            return Projection(self.paths.live.name), 0
+            return self.calibrated(Projection(self.paths.live.name)), 0
         if torn and mend and projection.size:
             problems.append(_told_as_torn(projection))
             self.log.size = projection.size
             self.log.append(b"\n", sync=True)
             projection.seal()
-        return projection, projection.size
+        return self.calibrated(projection), projection.size
+
+    def _read(self) -> tuple[Projection, bool]:
+        """The live file, by its index when there is one to believe."""
+        self._index_of = self.log.generation
+        found = index.load(self.paths.live, self.paths.index, keep_all_below=LAZY_ABOVE)
+        if found is not None:
+            projection, self._index = found
+            with self.paths.live.open("rb") as file:
+                file.seek(projection.size)
+                return projection, fold(file, projection, lazy=True)
+        status, spans = self.paths.live.stat(), array("Q")
+        projection, torn = read_file(self.paths.live, spans=spans)
+        worth_it = projection.size >= index.WORTH_IT and os.name == "posix"
+        self._index = index.make(projection, spans, status) if worth_it and not torn else None
+        return projection, torn
 
     # --- writing ---
 
@@ -183,7 +219,7 @@ class Store:
 
     def append(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
         if self.log.append(lines.joined(group), sync=sync):
-            return lambda: self.fold_in(group)
+            return lambda: self._fold_in_reports(group)
         return self._take_in_tail
 
     def checkpoint(self, *, add_user_message: bool) -> Publish:
@@ -217,6 +253,20 @@ class Store:
         for line in group:
             self.projection.apply(line.record, len(line.data), line.message)
 
+    def _fold_in_reports(self, group: Sequence[Line]) -> None:
+        """The same for records that come from a running turn: its counts are what a model has reported."""
+        for line in group:
+            if isinstance(line.record, Usage):
+                self._learn(line.record.token_count)
+            self.fold_in([line])
+            self.projection.reported |= isinstance(line.record, Usage)
+
+    def _learn(self, exact: int) -> None:
+        projection, calibration = self.projection, self._calibration
+        if calibration is not None and projection.reported:
+            cost = projection.history.cost(projection.pending_from, len(projection.history))
+            calibration.learn(cost, exact - projection.token_count)
+
     def now(self) -> float | None:
         return None if self._clock is None else round(self._clock(), 3)
 
@@ -226,6 +276,9 @@ class Store:
         return _nothing
 
     def close(self) -> Publish:
+        same_file = self._index_of == self.log.generation and self.log.state() == "ours"
+        if self._index is not None and self._keeps_lock and same_file:
+            index.save(self._index, self.paths.live, self.paths.index, self.disk)
         self.log.close()
         self._lock.release()
         self._keeps_lock = False

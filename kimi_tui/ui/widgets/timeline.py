@@ -10,6 +10,7 @@ by itself:
     CompareAsked(a, b)     d on two rows, or d twice on one for «with now» (`b` is None); `left` and `right` are the
                            sides as the command `CompareTimelines` wants them
     RotationsAsked         b
+    BranchAsked(row)       Space on a rotation whose steps are not known: `add_branch` is the answer
     Sifted(...)            filter, search or number of rows changed: what the headline shows
     Left                   Esc: back to the prompt
 
@@ -79,13 +80,20 @@ class Timeline(TimelineRows):
     class RotationsAsked(Message):
         pass
 
+    @dataclass
+    class BranchAsked(Message):
+        row: TimelineRow
+
     class Left(Message):
         pass
 
     # --- keys -----------------------------------------------------------------------------------------------------
 
     def action_fold(self) -> None:
-        if self.cursor > 0:
+        row = self.row
+        if row is not None and row.kind == "rotation" and not self.list.children(self.list.position(self.cursor - 1)):
+            self.post_message(self.BranchAsked(row))
+        elif row is not None:
             self.cursor = self.list.toggle(self.cursor - 1) + 1
             self.changed()
 

@@ -95,6 +95,14 @@ class TimelineRows(SearchedLines):
         elif row.kind == "checkpoint" and key_of(row) not in self.list:
             self.add_row(row)
 
+    def add_branch(self, file: str, rows: Sequence[TimelineRow]) -> None:
+        """The steps of a rotation, newest first, as `branch_rows` makes them: the answer to `BranchAsked`."""
+        kept = self.key_at(self.cursor)
+        self.list.add_branch(file, rows)
+        place = self.list.find(kept) if kept else None
+        self.cursor = 0 if place is None else place + 1
+        self.changed()
+
     def set_live(self, label: str) -> None:
         """What happens now, beside the first row: `thinking`, `running pytest`, or nothing."""
         self._live = literal(label)
@@ -102,14 +110,9 @@ class TimelineRows(SearchedLines):
 
     def point_at(self, checkpoint: int | None, file: str | None = None) -> None:
         """Rests on that checkpoint without telling anyone: the chat leads, the timeline follows."""
-        if checkpoint is None:
-            self.rest(0, tell=False)
-            return
-        for height in range(len(self.list)):
-            row = self.list.at(height)
-            if row.kind == "checkpoint" and row.checkpoint == checkpoint and row.file == file:
-                self.rest(height + 1, tell=False)
-                return
+        height = None if checkpoint is None else self.list.find_checkpoint(checkpoint, file)
+        if checkpoint is None or height is not None:
+            self.rest(0 if height is None else height + 1, tell=False)
 
     @property
     def row(self) -> TimelineRow | None:
