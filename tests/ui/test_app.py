@@ -388,6 +388,19 @@ async def test_reading_further_up_is_not_disturbed_by_new_text() -> None:
         assert shown.app.chat.transcript.following and any("new▍" in row for row in shown.chat)
 
 
+async def test_a_new_size_keeps_the_end_or_the_place_that_is_read() -> None:
+    async with stage() as shown:
+        for width, height in ((60, 10), (120, 50), (40, 36)):
+            await shown.pilot.resize_terminal(width, height)
+            await shown.settle()
+            assert shown.app.chat.transcript.following
+        await shown.pilot.resize_terminal(100, 16)
+        await shown.press("alt+up")
+        await shown.pilot.resize_terminal(70, 18)
+        await shown.settle()
+        assert any(row.startswith("▌ 你好") for row in shown.chat[:3])
+
+
 async def test_everything_unfolds_and_folds_with_one_key() -> None:
     async with stage(opened(), reset(ENTRIES[:7])) as shown:
         assert not any("│ The mail says" in row for row in shown.chat)
