@@ -54,7 +54,8 @@ class TimelineList:
 
     def load(self, rows: Sequence[TimelineRow]) -> None:
         """Take over the whole tree, newest first. Folds of rows that are still there stay, so do branches."""
-        self.rows = list(reversed([row for each in rows for row in (each, *self._branch_of(each, rows))]))
+        known = [row for each in rows for row in (each, *self._branch_of(each, rows))] if self._branches else rows
+        self.rows = list(reversed(known))
         self._place, self._turn, self._branch, self._last_turn, self._members = {}, [], [], {}, {}
         self._newest = {}
         self.checkpoints = 0
@@ -91,8 +92,10 @@ class TimelineList:
                 self._last_turn[row.file] = position
             else:
                 turn = self._last_turn.get(row.file, -1)
-            for owner in {turn, branch} - {-1}:
-                self._members.setdefault(owner, []).append(position)
+            if turn >= 0:
+                self._members.setdefault(turn, []).append(position)
+            if branch >= 0:
+                self._members.setdefault(branch, []).append(position)
         self._turn.append(turn)
         self._branch.append(branch)
 
