@@ -149,7 +149,7 @@ class Rotations(Page):
         return f"{facts}, {own} of their own" if width > 60 else facts
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        return READ_KEYS if self.past.reader.has_focus else LIST_KEYS
+        return LIST_KEYS if self.rotations.has_focus else READ_KEYS
 
     def searched(self) -> RotationList:
         return self.rotations
