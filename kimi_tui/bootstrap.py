@@ -17,6 +17,7 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
@@ -110,8 +111,14 @@ class StandardOpener:
             notices=tuple(line for line in (damaged, *self._settings.notices) if line),
             headless=self._options.headless,
         )
+        for tool in session_tools(desk):
+            toolset.add(tool)
         desk.apply_modes()
-        desk.hooks.fire("SessionStart", "resume" if context.history else "startup", source="startup")
+        desk.hooks.fire(
+            "SessionStart",
+            "resume" if context.history else "startup",
+            source="resume" if context.history else "startup",
+        )
         return desk
 
     def _apply_flags(self, state: SessionState) -> None:

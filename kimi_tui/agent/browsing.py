@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.measure import shares
 from kimi_tui.agent.moves import rows_again
+from kimi_tui.agent.rows import rotation_path
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
 from kimi_tui.protocol.commands import (
@@ -49,7 +50,7 @@ async def list_rotated(agent: Agent, command: ListRotations) -> None:
 
 
 async def read_rotation(agent: Agent, command: ReadRotation) -> None:
-    projection = await read_timeline_file(_path(agent.desk, command.file))
+    projection = await read_timeline_file(rotation_path(agent.desk, command.file))
     entries = await asyncio.to_thread(_entries, agent.desk, projection)
     agent.emit(RotationRead(command.file, entries))
 
@@ -124,14 +125,7 @@ async def _side(desk: Desk, name: str) -> tuple[Projection, CheckpointRef | None
 async def _projection(desk: Desk, file: str) -> Projection:
     if file in (NOW, desk.context.file_backend.name):
         return desk.context.projection
-    return await read_timeline_file(_path(desk, file))
-
-
-def _path(desk: Desk, file: str) -> Path:
-    """A rotation's path. Raises ValueError for a name that is none of this session's."""
-    if desk.context.timeline.node_of(file) is None:
-        raise ValueError(f"{file} is not a timeline of this session")
-    return desk.context.file_backend.parent / file
+    return await read_timeline_file(rotation_path(desk, file))
 
 
 def _entries(desk: Desk, projection: Projection) -> tuple[Entry, ...]:

@@ -15,7 +15,7 @@ from typing import Literal
 from kimi_tui.agent.compaction import CompactionResult, SimpleCompaction
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.landing import land
-from kimi_tui.agent.marks import is_prompt, unwrapped
+from kimi_tui.agent.marks import Mark, is_prompt, mark_of, unwrapped
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.summarising import Summary, summarise
@@ -28,6 +28,9 @@ Reason = Literal["auto", "manual"]
 TARGET = 0.6
 """A compaction aims at this share of the trigger, so that the next one is not due at once."""
 
+
+_PASSING: tuple[Mark, ...] = ("checkpoint", "reminder")
+"""Messages that a compaction leaves out: they name checkpoints that are no more, or are said anew when needed."""
 
 GROWTH = 1.1
 """A context that is still over its limit after a compaction is only compacted again when it has grown by this much."""
@@ -80,7 +83,7 @@ class Compaction:
         self._progress("hooks")
         await desk.hooks.trigger("PreCompact", self.reason, trigger=self.reason, token_count=self.before)
         plan = SimpleCompaction(desk.loop.max_preserved_messages)
-        history = desk.context.history
+        history = [message for message in desk.context.history if mark_of(message) not in _PASSING]
         cut = plan.cut(history)
         if not cut:
             return self._without_summary(history)
@@ -113,6 +116,7 @@ class Compaction:
             keep_until=None,
             system_prompt=desk.context.system_prompt,
             checkpoint=True,
+            add_user_message=desk.shows_checkpoints,
             messages=result.messages,
             usage=after,
             note=head,

@@ -18,7 +18,7 @@ from kimi_tui.protocol.commands import (
     Steer,
     TakeBackQueued,
 )
-from kimi_tui.protocol.events import ModesChanged, Noticed, TitleChanged
+from kimi_tui.protocol.events import Noticed, TitleChanged
 from kimi_tui.session import session_at
 
 if TYPE_CHECKING:
@@ -61,14 +61,11 @@ async def set_mode(agent: Agent, command: SetMode) -> None:
     desk = agent.desk
     if getattr(desk.state, command.mode) == command.on:
         return
-    setattr(desk.state, command.mode, command.on)
-    desk.apply_modes()
     if command.mode == "plan":
         desk.plan_activated = command.on
-    elif command.mode == "afk":
+    desk.set_mode(command.mode, command.on)
+    if command.mode == "afk":
         await desk.injections.afk_changed(command.on)
-    agent.emit(ModesChanged(desk.modes))
-    desk.keep_state()
 
 
 def set_title(agent: Agent, command: SetTitle) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits, tokens_view
@@ -24,9 +24,9 @@ from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
 from kimi_tui.llm.model import ChatModel, Request, Usage
 from kimi_tui.llm.retry import RetryPolicy
-from kimi_tui.protocol.events import Event
+from kimi_tui.protocol.events import Event, ModesChanged, TodosChanged, TokensChanged
 from kimi_tui.protocol.messages import Message
-from kimi_tui.protocol.views import Modes, Tokens
+from kimi_tui.protocol.views import Modes, TodoItem, Tokens
 from kimi_tui.session import Session, SessionState
 from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
@@ -77,6 +77,7 @@ class Desk:
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    told_tokens: Tokens | None = None
     folded_to: int | None = None
     """Tokens that the last automatic compaction left."""
     plan_activated: bool = False
@@ -108,7 +109,7 @@ class Desk:
             plan=self.state.plan,
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
-            afk=self.state.afk,
+            afk=self.state.afk or self.headless,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
@@ -140,6 +141,13 @@ class Desk:
             cost=self.cost,
         )
 
+    def tell_tokens(self) -> None:
+        """Let the screen know when the gauge has changed."""
+        tokens = self.tokens()
+        if tokens != self.told_tokens:
+            self.told_tokens = tokens
+            self.emit(TokensChanged(tokens))
+
     def _estimated(self) -> bool:
         """The recorded count is the one that a compaction left, not yet a provider's."""
         birth = self.context.timeline.live.birth
@@ -159,10 +167,26 @@ class Desk:
         self.approvals.yolo = self.state.yolo
         self.approvals.attended = not (self.state.afk or self.headless)
 
+    def set_mode(self, mode: Literal["plan", "yolo", "afk"], on: bool) -> None:
+        """Switch a mode, tell the screen, and remember it with the session."""
+        setattr(self.state, mode, on)
+        self.apply_modes()
+        self.emit(ModesChanged(self.modes))
+        self.keep_state()
+
+    def set_todos(self, todos: Sequence[TodoItem]) -> None:
+        """Put another list of to-dos in place, on the screen too."""
+        if tuple(todos) == self.state.todos:
+            return
+        self.state.todos = tuple(todos)
+        self.emit(TodosChanged(self.state.todos))
+        self.keep_state()
+
     async def begin(self) -> None:
         """Before the first record of a session: its folder, and the system prompt as line 1."""
         if self.context.system_prompt is None:
             await self.context.write_system_prompt(self.first_prompt)
+            self.keep_state()  # says which folder the session belongs to
 
     def keep_state(self) -> None:
         """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.rows import all_rows, lineage, switch_view
-from kimi_tui.context import Node, Switch
+from kimi_tui.context import Node, Switch, Timeline
 from kimi_tui.protocol.events import ContextSwitched, TranscriptReset
 from kimi_tui.protocol.views import SwitchView
 
@@ -65,18 +65,19 @@ def rows_again(desk: Desk) -> TranscriptReset:
 
 def undo_words(desk: Desk) -> str:
     """What `Undo` would take back now; empty when nothing."""
-    target = desk.context.undo_target()
-    return _words(desk, target)
+    timeline = desk.context.timeline
+    return _words(timeline, timeline.live) if desk.context.undo_target() else ""
 
 
 def redo_words(desk: Desk) -> str:
     """What `Redo` would do again; empty when nothing."""
     target = desk.context.redo_target()
-    return _words(desk, desk.context.timeline.live if target and target.birth is None else target)
+    return _words(desk.context.timeline, target) if target else ""
 
 
-def _words(desk: Desk, target: Node | None) -> str:
-    if target is None:
-        return ""
-    left = next((switch for switch in reversed(desk.context.timeline.switches) if switch.left == target.id), None)
-    return _WORDS[left.why] if left else "the last jump"
+def _words(timeline: Timeline, node: Node) -> str:
+    """How a timeline first came to be, whatever undo and redo have made of it since."""
+    birth = node.birth
+    while birth is not None and birth.why in ("undo", "redo") and birth.parent is not None:
+        birth = timeline.birth(birth.parent)
+    return _WORDS[birth.why] if birth is not None else "the last jump"

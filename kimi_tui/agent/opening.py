@@ -15,7 +15,7 @@ from kimi_tui.agent.slash import COMMANDS
 from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
-from kimi_tui.protocol.events import Event, SessionOpened
+from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged
 from kimi_tui.protocol.views import Entry
 from kimi_tui.session import Session, prompts_of
 
@@ -32,8 +32,8 @@ class Opener(Protocol):
         """The model that the user calls so. Raises Fault."""
 
 
-async def opened(desk: Desk) -> tuple[Event, Event]:
-    """The first two events of a session."""
+async def opened(desk: Desk) -> tuple[Event, ...]:
+    """The first events of a session."""
     await asyncio.to_thread(load_transcript, desk)
     _introduce(desk)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
@@ -57,7 +57,8 @@ async def opened(desk: Desk) -> tuple[Event, Event]:
         draft=desk.state.draft,
         resume_hint=resume_hint(desk),
     )
-    return opening, reset(desk)
+    todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
+    return opening, reset(desk), *todos
 
 
 def read_only(desk: Desk) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.marks import is_prompt, mark_of, meta
-from kimi_tui.agent.rows import mark_named
+from kimi_tui.agent.rows import mark_named, rotation_path
 from kimi_tui.agent.spans import owner
-from kimi_tui.context import CheckpointMark, Projection
+from kimi_tui.context import CheckpointRef
 from kimi_tui.context.reading import read_file
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import FileTouched, RevertPreview
@@ -50,25 +50,22 @@ def preview(desk: Desk, command: PreviewRevert) -> RevertPreview:
 
 
 def _into_rotation(desk: Desk, command: PreviewRevert) -> RevertPreview:
-    """Going into a rotation: what is told is how much would be there."""
+    """Going into a rotation: what would be left out of it, and how the token count would change."""
     assert command.file is not None
-    projection, _ = read_file(desk.session.folder / Path(command.file).name)
-    mark = _find(projection, command.checkpoint, command.offset)
-    kept = mark.history_index if mark else len(projection.history)
-    dropped = projection.history[kept:]
+    past, _ = read_file(rotation_path(desk, command.file))
+    kept, tokens = len(past.history), past.tokens
+    if command.checkpoint is not None:
+        mark = past.find(CheckpointRef(command.checkpoint, command.offset))
+        kept, tokens = mark.history_index, mark.tokens
+    dropped = past.history[kept:]
     return RevertPreview(
         checkpoint=command.checkpoint,
         file=command.file,
         steps=sum(message.role == "assistant" for message in dropped),
         messages=len(dropped),
-        tokens=max(0, desk.context.token_count_with_pending - (mark.tokens if mark else projection.tokens)),
+        tokens=max(0, desk.context.token_count_with_pending - tokens),
         prompt=_prompt(dropped),
     )
-
-
-def _find(projection: Projection, checkpoint: int | None, offset: int | None) -> CheckpointMark | None:
-    marks = (mark for mark in projection.checkpoints if mark.id == checkpoint and offset in (None, mark.offset))
-    return next(marks, None)
 
 
 def _prompt(dropped: Sequence[Message]) -> str:

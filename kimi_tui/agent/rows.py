@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.marks import mark_of, unwrapped
@@ -53,6 +53,13 @@ def mark_named(context: Context, checkpoint: int, offset: int | None = None) -> 
         if mark.id == checkpoint and offset in (None, mark.offset):
             return mark
     raise ValueError(f"There is no checkpoint {checkpoint} in this timeline.")
+
+
+def rotation_path(desk: Desk, file: str) -> Path:
+    """Where a rotation lies. Raises ValueError for a name that is none of this session's."""
+    if desk.context.timeline.node_of(file) is None:
+        raise ValueError(f"{file} is not a timeline of this session")
+    return desk.context.file_backend.parent / file
 
 
 def newest_row(desk: Desk) -> TimelineRow:

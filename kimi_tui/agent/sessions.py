@@ -17,7 +17,7 @@ from kimi_tui.protocol.commands import (
     RunShell,
     SwitchModel,
 )
-from kimi_tui.protocol.events import ModesChanged, Noticed, SessionsListed, TokensChanged
+from kimi_tui.protocol.events import ModesChanged, Noticed, SessionsListed
 from kimi_tui.session import Session, fork_session, list_sessions, new_session, remove_session, session_at
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ async def switch_model(agent: Agent, command: SwitchModel) -> None:
     desk.model, desk.folded_to = model, None
     desk.state.model = command.name
     desk.keep_state()
-    agent.emit(TokensChanged(desk.tokens()))
+    desk.tell_tokens()
     agent.emit(ModesChanged(desk.modes, f"the model is {model.view.name} now"))
     agent.readiness.start()
 

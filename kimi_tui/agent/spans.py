@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kimi_tui.agent.marks import is_prompt, mark_of
+from kimi_tui.agent.marks import Mark, is_prompt, mark_of
 from kimi_tui.context import CheckpointMark
 from kimi_tui.protocol.messages import Message
 
@@ -51,8 +51,9 @@ def last_span(history: Sequence[Message], marks: Sequence[CheckpointMark]) -> Sp
 
 
 def begins(history: Sequence[Message], marks: Sequence[CheckpointMark], index: int) -> bool:
-    """Whether a new span begins at this mark: with a prompt, or because the one before it has done something."""
-    if index == 0 or _turn(history, marks, index):
+    """Whether a new span begins at this mark: with a prompt, with a letter, or because the one before has done
+    something."""
+    if index == 0 or _opening(history, marks, index) in ("", "dmail"):
         return True
     before = range(marks[index - 1].history_index, marks[index].history_index)
     return any(history[i].role == "assistant" or mark_of(history[i]) == "summary" for i in before)
@@ -72,13 +73,14 @@ def prompt_of(history: Sequence[Message], span: Span) -> Message | None:
     return next((message for message in history[span.start : span.stop] if is_prompt(message)), None)
 
 
-def _turn(history: Sequence[Message], marks: Sequence[CheckpointMark], index: int) -> bool:
+def _opening(history: Sequence[Message], marks: Sequence[CheckpointMark], index: int) -> Mark | None:
+    """What stands first after this mark, the checkpoint's own message aside; None for nothing or an answer."""
     stop = marks[index + 1].history_index if index + 1 < len(marks) else len(history)
     for i in range(marks[index].history_index, stop):
         mark = mark_of(history[i])
         if mark != "checkpoint":
-            return is_prompt(history[i])
-    return False
+            return mark if history[i].role == "user" else None
+    return None
 
 
 def _span(history: Sequence[Message], marks: Sequence[CheckpointMark], begin: int, end: int) -> Span:
@@ -87,7 +89,7 @@ def _span(history: Sequence[Message], marks: Sequence[CheckpointMark], begin: in
         mark=marks[begin],
         start=marks[begin].history_index,
         stop=len(history) if last else marks[end].history_index,
-        turn=_turn(history, marks, begin),
+        turn=_opening(history, marks, begin) == "",
         marks=tuple(mark.id for mark in marks[begin:end]),
         tokens_after=None if last else marks[end].tokens,
     )

@@ -31,7 +31,6 @@ from kimi_tui.protocol.events import (
     StepEnded,
     StepStarted,
     StreamReset,
-    TokensChanged,
     TurnEnd,
 )
 from kimi_tui.protocol.messages import Message
@@ -70,7 +69,7 @@ async def take_step(step: Step) -> StepOutcome | None:
         results = await run_tools(desk, answer)
     finally:
         desk.emit(StepEnded(step.number, newest_row(desk)))
-        desk.emit(TokensChanged(desk.tokens()))
+        desk.tell_tokens()
     return resolve(step, answer, results)
 
 
@@ -149,7 +148,7 @@ async def _store(step: Step, message: Message, usage: Usage | None) -> None:
         desk.spent(usage)
     start = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
     desk.emit(MessageStored(start, tuple(desk.transcript.entries[start:])))
-    desk.emit(TokensChanged(desk.tokens()))
+    desk.tell_tokens()
     counts = {"input": usage.input, "output": usage.output, "cached": usage.cached} if usage else {}
     desk.telemetry.note("step", seconds=round(time.monotonic() - step.begun, 3), **counts)
 

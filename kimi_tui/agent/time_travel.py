@@ -7,13 +7,14 @@ from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.agent.compact import Compaction
+from kimi_tui.agent.derived import follow, plan_calls
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import is_prompt
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.preview import preview
-from kimi_tui.agent.rows import mark_named
+from kimi_tui.agent.rows import mark_named, rotation_path
 from kimi_tui.agent.spans import owner
-from kimi_tui.context import CheckpointMark, CheckpointRef, Switch
+from kimi_tui.context import CheckpointMark, CheckpointRef, Switch, read_timeline_file
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import (
     ClearContext,
@@ -114,17 +115,25 @@ def prompt_after(history: Sequence[Message], mark: CheckpointMark) -> str | None
 
 
 async def _revert_into(desk: Desk, command: RevertTo) -> None:
-    """Go to a point inside a rotation."""
+    """Go to a point inside a rotation; without a checkpoint, to its end."""
     assert command.file is not None
-    until = None if command.checkpoint is None else CheckpointRef(command.checkpoint, command.offset)
-    await land(_jump(desk, desk.context.go_to(command.file, until=until, why="restore", note=command.note)))
+    until, taken_back = None, None
+    if command.checkpoint is not None:
+        past = await read_timeline_file(rotation_path(desk, command.file))
+        named = past.find(CheckpointRef(command.checkpoint, command.offset))
+        mark = past.checkpoints[owner(past.history, past.checkpoints, past.checkpoints.index(named))]
+        until, taken_back = mark.ref, prompt_after(past.history, mark)
+    going = desk.context.go_to(command.file, until=until, why="restore", note=command.note)
+    await land(_jump(desk, going, taken_back))
 
 
 async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken_back: str | None = None) -> bool:
     """Switch, then tell. False when there was nowhere to go."""
+    plans = plan_calls(desk.context.history)
     switch = await switching
     if switch is None:
         return False
+    follow(desk, plans)
     desk.telemetry.note(switch.why, before=switch.tokens[0], after=switch.tokens[1])
     moved(desk, switch, taken_back)
     return True

@@ -17,6 +17,8 @@ from kimi_tui.tools.toolset import OpenCall, Watch
 def open_call(desk: Desk) -> OpenCall:
     """Builds what a tool gets, anew for every call: a mode changed by one call is seen by the next."""
 
+    outputs = desk.session.folder / "outputs"
+
     async def ask(questions: tuple[QuestionView, ...]) -> Answers | None:
         if desk.state.afk or desk.headless:
             return None
@@ -29,9 +31,9 @@ def open_call(desk: Desk) -> OpenCall:
             emit=emit,
             approve=desk.approvals,
             ask=ask,
-            allowed_dirs=tuple(desk.dirs),
+            allowed_dirs=(*desk.dirs, outputs),
             plan_file=desk.plan_file if desk.state.plan else None,
-            output_dir=desk.session.folder / "outputs",
+            output_dir=outputs,
             state=desk.tool_state,
         )
 

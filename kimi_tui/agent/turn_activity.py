@@ -12,7 +12,7 @@ from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.turn import Turn
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
-from kimi_tui.protocol.events import PromptReturned, TitleChanged, TokensChanged, TurnEnded
+from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
 from kimi_tui.session import prompts_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> No
         desk.hooks.fire("StopFailure", ended.reason, error_type=ended.reason, error_message=ended.message)
     if ended.reason != "done":
         desk.steering.give_back("the turn before it did not end by itself")
-    desk.emit(TokensChanged(desk.tokens()))
+    desk.tell_tokens()
     desk.telemetry.note("turn", steps=ended.steps, seconds=round(ended.seconds, 3), done=ended.reason == "done")
     desk.emit(ended)
 

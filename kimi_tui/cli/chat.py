@@ -77,7 +77,7 @@ def _print(said: _Said, flags: dict[str, Any]) -> int:
     prompt = _printed_prompt(said)
     from kimi_tui.cli import print_mode
 
-    options = replace(_options(flags, prompt), headless=True, afk=True)
+    options = replace(_options(flags, prompt), headless=True)
     return print_mode.run(options, prompt, said.output_format)
 
 

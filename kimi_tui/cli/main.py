@@ -18,6 +18,7 @@ SUBCOMMANDS = {
     "sessions": "list the sessions, this folder's first",
     "timeline": "show the timelines of a session as a tree: checkpoints, rotations, why, when",
     "export": "write out a conversation: Markdown, a page, JSON",
+    "model": "list, pull and remove the weights of the embedded models",
     "config": "show the effective configuration, and where each value comes from",
 }
 """Word → what it does. Each is the `command` of the module of that name."""

@@ -37,7 +37,8 @@ async def handle(request: dict[str, Any], emit: Emit) -> None:
         case "load":
             await asyncio.to_thread(_litellm)
         case "chat":
-            remember(request["call"]["key"])
+            for secret in (request["call"]["key"], *request["call"]["headers"].values()):
+                remember(secret)
             answer = chat(_client(), request["call"]) if request["direct"] else _ask_litellm(request["call"])
             async with aclosing(answer) as chunks:
                 async for chunk in chunks:
@@ -46,7 +47,8 @@ async def handle(request: dict[str, Any], emit: Emit) -> None:
 
 @cache
 def _client() -> httpx.AsyncClient:
-    return httpx.AsyncClient()
+    """The environment's proxy is used, but not to reach this machine itself."""
+    return httpx.AsyncClient(mounts={f"all://{host}": None for host in ("127.0.0.1", "localhost", "[::1]")})
 
 
 def _litellm() -> Any:

@@ -33,7 +33,8 @@ class LitellmModel:
         self._window = DEFAULT_WINDOW
         self._described = False
         self._child = Child(HOST, choice.log_dir / "model.log")
-        remember(choice.api_key)
+        for secret in (choice.api_key, *choice.headers.values()):
+            remember(secret)
 
     @property
     def view(self) -> ModelView:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import ModelView
+
+if TYPE_CHECKING:
+    from kimi_tui.protocol.messages import Message
 
 
 @dataclass(frozen=True, slots=True)

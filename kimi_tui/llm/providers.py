@@ -93,7 +93,12 @@ def route(model: str, api_base: str | None) -> Route:
 
 def host_of(route: Route, api_base: str | None) -> str:
     """Whom a message about the connection names."""
-    return (urlsplit(api_base).netloc.rpartition("@")[2] or api_base) if api_base else route.provider or "the provider"
+    if not api_base:
+        return route.provider or "the provider"
+    try:
+        return urlsplit(api_base).netloc.rpartition("@")[2] or api_base
+    except ValueError:
+        return api_base
 
 
 def key_for(choice: ModelChoice, to: Route) -> str | None:

@@ -7,8 +7,9 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from io import RawIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import httpx
 from filelock import FileLock, Timeout
@@ -118,7 +119,7 @@ async def _official(weights: Weights, partial: Path, progress: Progress) -> None
     ):
         response.raise_for_status()
         _check_length(response, weights, arrived)
-        with partial.open("ab" if response.status_code == 206 else "wb") as target:
+        with partial.open("ab" if response.status_code == 206 else "wb", buffering=0) as target:
             await _write_all(response, target, weights.size, progress)
 
 
@@ -129,8 +130,8 @@ def _check_length(response: httpx.Response, weights: Weights, arrived: int) -> N
         raise ModelFault("server", "the official source answers with something else")
 
 
-async def _write_all(response: httpx.Response, target: IO[bytes], size: int, progress: Progress) -> None:
-    async for block in response.aiter_bytes(BLOCK):
+async def _write_all(response: httpx.Response, target: RawIOBase, size: int, progress: Progress) -> None:
+    async for block in response.aiter_bytes():
         target.write(block)
         progress(target.tell())
         if target.tell() > size:

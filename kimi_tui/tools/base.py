@@ -84,11 +84,14 @@ class Tool(Protocol):
     """A tool. Instances hold no per-call state; calls of one step may run at the same time when `read_only`."""
 
     name: ClassVar[str]
-    Params: ClassVar[type[BaseModel]]
     read_only: ClassVar[bool]
     """Changes nothing: may run beside others, needs no snapshot."""
     plan_safe: ClassVar[bool]
     """May be called in plan mode, because it changes nothing there or checks `Call.plan_file` itself."""
+
+    @property
+    def Params(self) -> type[BaseModel]:
+        """The model of its arguments."""
 
     @property
     def description(self) -> str:

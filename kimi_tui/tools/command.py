@@ -7,7 +7,6 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,13 +53,17 @@ async def run_command(
     """
     mark = uuid.uuid4().hex
     environment = command_environment() | (extra or {}) | {MARK: mark}
-    process, pump = await _start(command, work_dir, environment, output)
+    starting = asyncio.create_task(_start(command, work_dir, environment, output))
+    cancelled = await _settled(starting)
+    process, pump = starting.result()
     tick = asyncio.create_task(_tick(output))
     try:
+        if cancelled:
+            raise asyncio.CancelledError
         timed_out = await _finished(process, pump, timeout, mark, grace=_grace(command))
         left = () if timed_out or (pump.done() and "&" not in command) else await _left(process.pid, mark)
     except asyncio.CancelledError:
-        await _despite_cancelling(end(process.pid, mark))
+        await _settled(asyncio.create_task(end(process.pid, mark)))
         pump.cancel()
         raise CallInterrupted(output.close()) from None
     finally:
@@ -136,11 +139,15 @@ async def _left(leader: int, mark: str) -> tuple[Running, ...]:
     return tuple(await asyncio.to_thread(family, leader, mark))
 
 
-async def _despite_cancelling(ending: Coroutine[Any, Any, None]) -> None:
-    task = asyncio.create_task(ending)
+async def _settled(task: asyncio.Task[Any]) -> bool:
+    """Wait until the task is done, come what may. Whether somebody wanted to cancel the waiting."""
+    cancelled = False
     while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    return cancelled
 
 
 def _let_go(pump: asyncio.Task[None], *, keep: bool) -> None:

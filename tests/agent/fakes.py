@@ -276,6 +276,9 @@ class Bench:
         """What is on disk, one word a record: `checkpoint 0`, `user: hi`, `usage 100` …"""
         return [short(record) for record in self.records()]
 
+    def told_if_any(self) -> list[str]:
+        return self.told() if (self.folder / "context.jsonl").exists() else []
+
     async def pump(self) -> None:
         async for event in self.outbox.events():
             self.events.append(event)

@@ -42,9 +42,7 @@ async def test_a_plain_answer_is_told_and_stored_in_order(tmp_path: Path) -> Non
             "MessageStored",
             "TokensChanged",
             "StepEnded",
-            "TokensChanged",
             "TitleChanged",
-            "TokensChanged",
             "TurnEnded",
         ]
         assert it.told() == [PROMPT, "checkpoint 0", "user: hi", "checkpoint 1", "assistant: Hello you", "usage 100"]

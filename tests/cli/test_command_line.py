@@ -138,7 +138,6 @@ def test_every_flag_reaches_the_agent(
                 api_base="http://h",
                 context_window=9000,
                 yolo=True,
-                afk=True,
                 plan=True,
                 max_ralph_iterations=-1,
                 max_steps=7,

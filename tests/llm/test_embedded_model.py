@@ -26,7 +26,7 @@ async def model(tmp_path: Path) -> AsyncIterator[EmbeddedModel]:
     await made.close()
 
 
-def test_the_view_says_what_the_model_cannot_do(model: EmbeddedModel) -> None:
+async def test_the_view_says_what_the_model_cannot_do(model: EmbeddedModel) -> None:
     assert (model.view.embedded, model.view.tools, model.view.vision) == (True, False, False)
     assert "API_KEY" in model.view.about
 

@@ -72,6 +72,7 @@ def test_a_choice_does_not_show_its_key() -> None:
 
 def test_the_host_is_named_without_a_password() -> None:
     assert host_of(route("x", BASE), "https://me:secret@api.example:8080/v1") == "api.example:8080"
+    assert host_of(route("x", BASE), "http://[bad/v1") == "http://[bad/v1"
 
 
 def test_each_provider_gets_the_ids_that_it_takes() -> None:

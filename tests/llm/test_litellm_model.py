@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -89,64 +90,6 @@ async def test_a_dropped_stream_is_asked_for_again(make: Make) -> None:
     assert len(told) == 1
 
 
-async def test_a_stream_that_just_ends_was_cut_off(make: Make) -> None:
-    async with serve([{"text": "half", "finish_reason": None, "done": False}]) as server:
-        assert (await fault_of(make(server.base))).kind == "connection"
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind"),
-    [
-        ({"status": 401, "error": f"Incorrect API key provided: {KEY}. headers={{'Authorization': '{KEY}'}}"}, "auth"),
-        (
-            {"error": {"status": 429, "headers": {"retry-after": "1152"}, "body": {"error": {"message": "limit"}}}},
-            "rate_limit",
-        ),
-        ({"error": {"status": 502, "body": "<html>bad gateway</html>"}}, "server"),
-        ({"error": {"status": 413, "body": "<html><title>413 Too Large</title></html>"}}, "context_overflow"),
-        ({"text": "", "finish_reason": None}, "empty"),
-        ({"raw": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>"}, "bad_request"),
-    ],
-)
-async def test_a_fault_is_one_clear_line(make: Make, reply: dict[str, Any], kind: str) -> None:
-    async with serve([reply]) as server:
-        fault = await fault_of(make(server.base, api_key=KEY))
-    assert fault.kind == kind
-    assert "\n" not in str(fault)
-    assert "FAKE" not in str(fault) + fault.hint
-    assert "<" not in str(fault)
-
-
-async def test_nobody_at_the_address_is_said_with_the_host(make: Make) -> None:
-    fault = await fault_of(make("http://127.0.0.1:9/v1"))
-    assert fault.kind == "connection"
-    assert "127.0.0.1:9" in str(fault)
-
-
-async def test_an_error_in_the_middle_of_a_stream_is_told(make: Make) -> None:
-    event = b'data: {"error": {"message": "worker died", "code": 503}}\n\n'
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-    async with serve([{"raw": head + event}]) as server:
-        fault = await fault_of(make(server.base))
-    assert (fault.kind, "worker died" in str(fault)) == ("server", True)
-
-
-async def test_line_separators_inside_the_text_do_not_cut_it(make: Make) -> None:
-    chunk = {"choices": [{"delta": {"content": "a\u2028b\x85c"}, "finish_reason": "stop"}]}
-    body = f"data: {json.dumps(chunk, ensure_ascii=False)}\r\n\r\ndata: [DONE]\r\n\r\n".encode()
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-    async with serve([{"raw": head + body}]) as server:
-        assert text_of(await ask(make(server.base))) == "a\u2028b\x85c"
-
-
-async def test_a_server_that_does_not_stream_is_understood(make: Make) -> None:
-    message = {"choices": [{"message": {"content": "whole"}, "finish_reason": "stop"}]}
-    body = json.dumps(message).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    async with serve([{"raw": head + body}]) as server:
-        assert text_of(await ask(make(server.base))) == "whole"
-
-
 def refusal(message: str) -> dict[str, Any]:
     return {"error": {"status": 400, "body": {"error": {"message": message}}}}
 
@@ -170,6 +113,14 @@ async def test_reasoning_goes_back_or_stays_away_as_the_provider_says(make: Make
     async with serve([refusal("property 'reasoning_content' is unsupported"), {"text": "ok"}]) as server:
         await ask(make(server.base), what)
     assert ["reasoning_content" in sent["messages"][2] for sent in server.requests] == [True, False]
+
+
+async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    async with serve([{"text": "ok"}]) as server:
+        assert text_of(await ask(make(server.base))) == "ok"
 
 
 async def test_leaving_the_stream_hangs_up(make: Make) -> None:
@@ -265,3 +216,11 @@ async def until(true: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
         while not true():
             await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("host", ["litellm_host", "embedded_host", "weights_host"])
+def test_a_model_process_starts_without_what_it_does_not_need(host: str) -> None:
+    heavy = {"pydantic", "litellm", "xllamacpp", "textual"}
+    code = f"import sys, kimi_tui.llm.{host}; print(*({heavy} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []

@@ -164,6 +164,17 @@ async def test_an_interrupt_ends_every_process_within_two_seconds(desk: Desk, to
     assert INTERRUPTED in stop.value.results.messages[0].text()
 
 
+async def test_an_interrupt_at_the_very_start_leaves_nothing_behind(desk: Desk, token: str) -> None:
+    for turns in range(12):
+        task = asyncio.create_task(desk.run(Shell(), command=f"sleep {token}"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert alive(token) == []
+
+
 async def test_an_interrupted_command_hands_over_its_output(desk: Desk) -> None:
     task = asyncio.create_task(desk.run(Shell(), command="echo before; sleep 60"))
     while not desk.live:
@@ -210,6 +221,7 @@ def test_names_that_only_look_like_secrets_are_kept() -> None:
 
 
 async def test_the_user_is_asked_with_the_whole_command(desk: Desk) -> None:
+    desk.decision = Decision(False)
     await desk.run(Shell(), command="pytest -x tests")
     (view,) = desk.approvals
     assert (view.tool, view.detail, view.rule) == ("Shell", "pytest -x tests", "pytest *")
