@@ -7,7 +7,7 @@ import re
 
 _SECRET = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=\\n))sk-[\w-]{6,}|\b(?:xai|gsk|ghp|hf|AIza)[-_]?[\w-]{16,}"
-    r"|(?i:(?<=bearer )[^\s'\",})]+|(?<=api_key=)[^\s&'\",}]+|(?<=api-key: )[^\s'\",}]+)"
+    r"|(?i:(?<=bearer )|(?<=api_key=)|(?<=api-key: ))[\w.~+/=-]{6,}"
 )
 _SECRET_NAME = re.compile(r"(_KEY|_TOKEN|_SECRET|PASSWORD)$")
 _SHORTEST = 8

@@ -21,6 +21,8 @@ BOM = b"\xef\xbb\xbf"
 LARGEST = 2**53
 """No id and no count beyond this is credible."""
 
+_QUOTE = ord('"')
+
 Natural = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)]
 
 
@@ -86,7 +88,8 @@ class _Call(msgspec.Struct, tag_field="type", tag="function"):
 class MessageLine(msgspec.Struct):
     """A line that surely is a message. Its body is read when somebody asks for it."""
 
-    content: str | list[_Text | _Think | _Image | _Audio | _Video] | None = None
+    content: msgspec.Raw = msgspec.Raw()
+    """Looked at only as far as needed: most bytes of a session are strings that nobody reads while it opens."""
     name: str | None = None
     tool_calls: list[_Call] | None = None
     tool_call_id: str | None = None
@@ -129,6 +132,7 @@ Record = SystemPrompt | Checkpoint | Usage | MessageLine | Foreign | Blank | Bad
 
 _Known = SystemPrompt | Checkpoint | Usage | _System | _User | _Assistant | _Tool
 _decode: Callable[[bytes], _Known] = msgspec.json.Decoder(_Known).decode
+_decode_parts = msgspec.json.Decoder(list[_Text | _Think | _Image | _Audio | _Video] | None).decode
 _MESSAGE = MessageLine()
 _BLANK = Blank()
 
@@ -136,9 +140,19 @@ _BLANK = Blank()
 def parse(line: bytes) -> Record:
     """What the line says. The line may end with its newline; a byte order mark must be gone."""
     try:
-        return _decode(line)
+        record = _decode(line)
+        if isinstance(record, MessageLine):
+            _check_content(record.content)
+        return record
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _BLANK if not line.strip() else _parse_exactly(line)
+
+
+def _check_content(content: msgspec.Raw) -> None:
+    """A string is fine (bad UTF-8 in it will be replaced); anything else is looked into. Raises `MsgspecError`."""
+    view = memoryview(content)
+    if view and view[0] != _QUOTE:
+        _decode_parts(content)
 
 
 def _load(line: bytes) -> Any:

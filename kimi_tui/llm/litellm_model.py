@@ -21,6 +21,8 @@ from kimi_tui.llm.text import rough_tokens
 from kimi_tui.protocol.views import ModelView
 
 HOST = "kimi_tui.llm.litellm_host"
+_CACHE_POINTS = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
+"""litellm's own parameter: the system prompt and everything up to the newest message are to be cached."""
 
 
 class LitellmModel:
@@ -83,7 +85,8 @@ class LitellmModel:
         async for event in self._child.call("describe", model=self._choice.model):
             info = event["info"]
             self._window = info.pop("window", self._window)
-            self._dialect = replace(self._dialect, **info)
+            most, cap = info.pop("output", None), self._dialect.output_cap
+            self._dialect = replace(self._dialect, **info, output_cap=min(most, cap) if most and cap else cap)
         self._described = True
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Piece, None]:
@@ -123,6 +126,8 @@ class LitellmModel:
             body["stream_options"] = {"include_usage": True}
         if request.tools and dialect.tools:
             body["tools"] = tools_to_provider(request.tools)
-        if limit := request.max_output_tokens or self._choice.max_output_tokens:
+        if limit := request.max_output_tokens or self._choice.max_output_tokens or dialect.output_cap:
             body[dialect.output_limit] = limit
+        if dialect.cache_marks:
+            body["cache_control_injection_points"] = _CACHE_POINTS
         return body

@@ -12,12 +12,15 @@ _FILE = "model_prices_and_context_window_backup.json"
 
 
 def known(model: str) -> dict[str, Any]:
-    """`window` (tokens), `vision` and `tools` of a litellm model string; what is not known is absent."""
+    """`window` and `output` (tokens), `vision` and `tools` of a litellm model string; what is not known is absent."""
     entry = _entry(model)
     info: dict[str, Any] = {}
-    window = entry.get("max_input_tokens") or entry.get("max_tokens")
-    if isinstance(window, int | float) and window > 0:
-        info["window"] = int(window)
+    for key, limit in (
+        ("window", entry.get("max_input_tokens") or entry.get("max_tokens")),
+        ("output", entry.get("max_output_tokens")),
+    ):
+        if isinstance(limit, int | float) and limit > 0:
+            info[key] = int(limit)
     if entry:
         info["vision"] = bool(entry.get("supports_vision"))
         info["tools"] = entry.get("supports_function_calling") is not False

@@ -43,6 +43,10 @@ class Dialect:
     stream_usage: bool = True
     output_limit: str = "max_tokens"
     """The parameter that bounds the answer."""
+    output_cap: int | None = None
+    """Tokens to ask for where nobody set a bound and the provider reserves what is asked for in the window."""
+    cache_marks: bool = False
+    """Caches a prompt only where it is marked (Anthropic)."""
 
 
 def to_provider(request: Request, dialect: Dialect) -> list[dict[str, Any]]:

@@ -64,6 +64,10 @@ _KEY_ALONE = {
 _OTHER_KEYS = {"gemini": ("GOOGLE_API_KEY",), "perplexity": ("PERPLEXITYAI_API_KEY",)}
 
 
+OUTPUT_CAP = 32_000
+"""Tokens. Less than the reserve that compaction keeps free, so that the two never meet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a model is reached."""
@@ -124,7 +128,8 @@ def missing_key(choice: ModelChoice, to: Route) -> ModelFault | None:
 def first_dialect(to: Route) -> Dialect:
     """What the provider is likely to take; `adapted` corrects it."""
     if to.provider in ("anthropic", "bedrock", "vertex_ai"):
-        return Dialect(ids="plain", signatures=to.provider == "anthropic")
+        own = to.provider == "anthropic"
+        return Dialect(ids="plain", signatures=own, cache_marks=own, output_cap=OUTPUT_CAP if own else None)
     if to.provider == "mistral":
         return Dialect(ids="nine")
     if to.provider in ("azure", "openai") and not to.direct:

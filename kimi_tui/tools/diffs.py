@@ -6,6 +6,7 @@ import difflib
 import re
 
 from kimi_tui.protocol.views import DiffView
+from kimi_tui.tools.text import visible
 
 CONTEXT = 3
 """Equal lines that are kept on either side."""
@@ -16,10 +17,11 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def change(path: str, before: str, after: str) -> DiffView:
-    """The two sides without the equal beginning and end. Line endings are left out unless they are all that changed."""
+    """The two sides without the equal beginning and end. Line endings are left out unless they are all that changed;
+    control codes and bytes that do not decode come as marks."""
     plain = before.replace("\r\n", "\n"), after.replace("\r\n", "\n")
     old, new = plain if plain[0] != plain[1] else (before, after)
-    left, right = _LINE.findall(old), _LINE.findall(new)
+    left, right = _LINE.findall(visible(old)), _LINE.findall(visible(new))
     start = _common(left, right)
     end = _common(left[start:][::-1], right[start:][::-1])
     first = max(0, start - CONTEXT)

@@ -119,7 +119,7 @@ def _parsed(output: bytes) -> list[Line]:
     """The lines of `rg`, ordered by path: it searches in parallel, but equal searches shall have equal results."""
     found: list[Line] = []
     path = ""
-    for line in output.split(b"\n"):
+    for line in output.replace(b"\r\n", b"\n").split(b"\n"):
         name, mark, rest = line.partition(b"\0")
         if mark:
             path = _path(name)

@@ -32,9 +32,10 @@ class Running:
     command: str
 
 
-def family(leader: int, mark: str) -> list[Running]:
-    """Living processes of the group that `leader` led, and those that carry the mark."""
-    return list(_family_by_proc(leader, mark) if _PROC.joinpath("self/stat").exists() else _family_by_ps(leader))
+def family(leader: int, mark: str, known: Iterable[int] = ()) -> list[Running]:
+    """Living processes of the group that `leader` led, and those that carry the mark or descend from `known` ones."""
+    has_proc = _PROC.joinpath("self/stat").exists()
+    return list(_family_by_proc(leader, mark) if has_proc else _family_by_ps(leader, {leader, *known}))
 
 
 def _family_by_proc(leader: int, mark: str) -> Iterator[Running]:
@@ -57,12 +58,11 @@ def _command_line(entry: Path) -> str:
     return (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()
 
 
-def _family_by_ps(leader: int) -> Iterator[Running]:
+def _family_by_ps(leader: int, kin: set[int]) -> Iterator[Running]:
     listing = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid=,stat=,command="], capture_output=True, check=False).stdout
-    kin = {leader}
     for line in sorted(listing.decode("utf-8", "replace").splitlines(), key=lambda line: int(line.split()[0])):
         pid, parent, group, state, command = line.split(None, 4)
-        if not state.startswith("Z") and (int(group) == leader or int(parent) in kin):
+        if not state.startswith("Z") and (int(group) == leader or {int(pid), int(parent)} & kin):
             kin.add(int(pid))
             yield Running(int(pid), command)
 
@@ -72,23 +72,29 @@ async def end(leader: int, mark: str) -> None:
 
     Cancelling this does not stop it half way: callers shield it.
     """
-    _signal_group(leader, signal.SIGTERM)
-    _signal(await asyncio.to_thread(family, leader, mark), signal.SIGTERM)
-    if await _gone(leader, mark, TERM_SECONDS):
+    known: dict[int, Running] = {}
+    await _strike(leader, mark, known, signal.SIGTERM)
+    if await _gone(leader, mark, known, TERM_SECONDS):
         return
-    force = getattr(signal, "SIGKILL", signal.SIGTERM)
     deadline = time.monotonic() + KILL_SECONDS
     while time.monotonic() < deadline:
-        _signal_group(leader, force)
-        _signal(await asyncio.to_thread(family, leader, mark), force)
-        if await _gone(leader, mark, 0.1):
+        await _strike(leader, mark, known, getattr(signal, "SIGKILL", signal.SIGTERM))
+        if await _gone(leader, mark, known, 0.1):
             return
 
 
-async def _gone(leader: int, mark: str, seconds: float) -> bool:
+async def _strike(leader: int, mark: str, known: dict[int, Running], number: int) -> None:
+    """Look first: once a parent is gone, its children can no longer be told by it."""
+    living = await asyncio.to_thread(family, leader, mark, known)
+    known.update((process.pid, process) for process in living)
+    _signal_group(leader, number)
+    _signal(living, number)
+
+
+async def _gone(leader: int, mark: str, known: dict[int, Running], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     pause = 0.01
-    while await asyncio.to_thread(family, leader, mark):
+    while await asyncio.to_thread(family, leader, mark, known):
         if time.monotonic() >= deadline:
             return False
         await asyncio.sleep(pause)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
 
 
+@cache
 def parameters(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a tool's arguments, with aliases as names."""
+    """The schema of a tool's arguments, with aliases as names. Made once a model: not to be changed."""
     schema = model.model_json_schema(by_alias=True)
     definitions = schema.pop("$defs", {})
     tidy: dict[str, Any] = _tidy(schema, definitions)

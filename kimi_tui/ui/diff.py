@@ -14,7 +14,7 @@ from rich.cells import cell_len, chop_cells
 
 from kimi_tui.protocol.views import DiffView
 from kimi_tui.ui.cells import cut, exact, plural
-from kimi_tui.ui.tones import Span
+from kimi_tui.ui.tones import Rows, Span
 
 Kind = Literal["same", "removed", "added", "skipped"]
 CONTEXT = 3
@@ -22,8 +22,8 @@ WIDE = 110
 """Cells from which on two columns are readable."""
 OPEN_END = " ⟨no line end⟩"
 """Set behind a last line that does not end in a line break: so its coming and going is a change."""
-TOO_MANY = 3000
-"""Changed lines above which no pairing is looked for: it would take longer than anyone wants to wait."""
+MANY, TOO_MANY = 400, 3000
+"""Changed lines above which pairing is coarser, and above which none is looked for: the screen does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,13 @@ class DiffLine:
 def diff_lines(view: DiffView, context: int = CONTEXT) -> list[DiffLine]:
     """Changed lines with `context` equal ones around them."""
     old, new = _split(view.before), _split(view.after)
+    first = view.first_line
     lines: list[DiffLine] = []
     for tag, i1, i2, j1, j2 in _opcodes(old, new):
         if tag == "equal":
-            lines += [DiffLine("same", old[i], i + 1, j1 + i - i1 + 1) for i in range(i1, i2)]
+            lines += [DiffLine("same", old[i], i + first, j1 + i - i1 + first) for i in range(i1, i2)]
         else:
-            lines += _changed(old, new, (i1, i2), (j1, j2))
+            lines += _changed(old[i1:i2], new[j1:j2], i1 + first, j1 + first)
     return _near(lines, context)
 
 
@@ -70,18 +71,20 @@ def _opcodes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, i
     if i2 - head + j2 - head > TOO_MANY:
         codes.append(("replace", head, i2, head, j2))
     else:
-        matcher = SequenceMatcher(None, old[head:i2], new[head:j2], autojunk=False)
+        many = i2 - head + j2 - head > MANY
+        matcher = SequenceMatcher(None, old[head:i2], new[head:j2], autojunk=many)
         codes += [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in matcher.get_opcodes()]
     return [*codes, ("equal", i2, len(old), j2, len(new))] if tail else codes
 
 
-def _changed(old: list[str], new: list[str], gone: tuple[int, int], come: tuple[int, int]) -> list[DiffLine]:
-    pairs = [
-        _differ(old[i], new[j]) if i is not None and j is not None else (None, None)
-        for i, j in zip_longest(range(*gone), range(*come))
+def _changed(old: list[str], new: list[str], first_old: int, first_new: int) -> list[DiffLine]:
+    pairs = [_differ(one, other) for one, other in zip(old, new, strict=False)]
+    alone = [(None, None)] * abs(len(old) - len(new))
+    marks = [*pairs, *alone]
+    return [
+        *(DiffLine("removed", text, old=first_old + i, changed=marks[i][0]) for i, text in enumerate(old)),
+        *(DiffLine("added", text, new=first_new + i, changed=marks[i][1]) for i, text in enumerate(new)),
     ]
-    removed = [DiffLine("removed", old[i], old=i + 1, changed=pairs[i - gone[0]][0]) for i in range(*gone)]
-    return removed + [DiffLine("added", new[j], new=j + 1, changed=pairs[j - come[0]][1]) for j in range(*come)]
 
 
 def _differ(old: str, new: str) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
@@ -166,6 +169,27 @@ def folded(line: DiffLine, room: int) -> list[DiffLine]:
         rows.append(replace(line, text=piece, changed=inside if line.changed else None, goes_on=at > 0))
         at += len(piece)
     return rows
+
+
+def laid_out(lines: list[DiffLine], numbers: int, width: int) -> list[DiffLine] | list[Pair]:
+    """Shown lines as rows: two columns where they are wide enough for every line and both have something to say."""
+    half = room_for(numbers, (width - 1) // 2)
+    if width >= WIDE and all(counts(lines)) and all(cell_len(line.text) <= half for line in lines):
+        return paired(lines)
+    room = room_for(numbers, width)
+    return [row for line in lines for row in folded(line, room)]
+
+
+def row_spans(row: DiffLine | Pair, numbers: int, width: int) -> list[Span]:
+    """A laid out row, drawn."""
+    return line_spans(row, numbers, width) if isinstance(row, DiffLine) else pair_spans(row, numbers, width)
+
+
+def diff_rows(lines: list[DiffLine], width: int) -> Rows:
+    """All rows at once, for differences that are short."""
+    lines = [shown(line) for line in lines]
+    numbers = digits(lines)
+    return [row_spans(row, numbers, width) for row in laid_out(lines, numbers, width)]
 
 
 def digits(lines: list[DiffLine]) -> int:

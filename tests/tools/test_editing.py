@@ -237,4 +237,9 @@ def test_a_diff_keeps_three_lines_around_the_change_and_says_where_they_are() ->
 
 
 def test_a_diff_of_line_endings_alone_shows_them() -> None:
-    assert change("a", "x\r\n", "x\n").before == "x\r\n"
+    assert change("a", "x\r\n", "x\n").before == "x␍\n"
+
+
+def test_a_diff_holds_no_control_codes_and_no_bad_bytes() -> None:
+    diff = change("a", "x\x1b[2J\udcff\n", "y\n")
+    assert diff.before == "x␛[2J\\xff\n"

@@ -6,11 +6,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-from tool_desk import Desk
 
 from kimi_tui.tools.base import Decision
 from kimi_tui.tools.fetch_url import FetchURL
 from kimi_tui.tools.network import SIZE_LIMIT, Visitor, is_private
+from tests.tools.tool_desk import Desk
 
 PAGE = b"""<!doctype html><html><head><title>t</title><style>p{}</style></head><body><script>alert(1)</script>
 <h1>Guide</h1><p>See <a href="/more">more</a> of <b>it</b>.</p><ul><li>one</li></ul></body></html>"""

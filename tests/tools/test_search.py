@@ -93,7 +93,7 @@ async def test_binary_files_do_not_come_raw(desk: Desk, engine: str) -> None:
     (desk.work_dir / "nul.log").write_bytes(b"needle\n" * 3 + b"\0" * 50)
     (desk.work_dir / "wide.txt").write_bytes("a needle here\r\n".encode("utf-16"))
     result = await desk.run(Grep(), pattern="needle", output_mode="content")
-    assert "wide.txt:1:a needle here" in result.output.replace("\r", "").replace("␍", "")
+    assert "wide.txt:1:a needle here" in result.output.split("\n")
     assert not set(result.output) & {"\0", "\ufffd", "\xff"}
 
 

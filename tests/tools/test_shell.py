@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.tools import processes
 from kimi_tui.tools.base import CallInterrupted, Decision
 from kimi_tui.tools.environment import command_environment, is_secret
-from kimi_tui.tools.processes import Running
 from kimi_tui.tools.results import INTERRUPTED
 from kimi_tui.tools.shell import Shell
 from kimi_tui.tools.toolset import StepInterrupted, Toolset
@@ -307,5 +307,15 @@ async def test_in_plan_mode_the_user_may_let_a_command_run(desk: Desk) -> None:
     assert (desk.work_dir / "made").read_text() == "hi\n"
 
 
-def test_running_processes_are_plain_values() -> None:
-    assert Running(1, "init") == Running(1, "init")
+async def test_where_there_is_no_proc_the_family_is_found_by_its_parents(
+    desk: Desk, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_PROC", desk.work_dir)
+    command = f"trap '' TERM; sleep {token} & (setsid sleep {token} & wait) & wait"
+    task = asyncio.create_task(desk.run(Shell(), command=command))
+    while len(alive(f"sleep\0{token}")) < 2:
+        await asyncio.sleep(0.02)
+    task.cancel()
+    with pytest.raises(CallInterrupted):
+        await task
+    assert alive(token) == []

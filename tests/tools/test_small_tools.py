@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tool_desk import Desk, tool_call
 
 from kimi_tui.protocol.views import TodoItem
 from kimi_tui.tools.ask_user import AskUserQuestion
@@ -17,6 +16,7 @@ from kimi_tui.tools.standard import standard_tools
 from kimi_tui.tools.think import Think
 from kimi_tui.tools.todo import SetTodoList
 from kimi_tui.tools.toolset import Toolset
+from tests.tools.tool_desk import Desk, tool_call
 
 
 class Todos:

@@ -204,6 +204,7 @@ OUTSIDE = ApprovalView(
     "/etc/hosts",
     (DiffView("/etc/hosts", "", "127.0.0.1 localhost\n"),),
     outside=True,
+    explicit=True,
 )
 QUESTIONS: tuple[QuestionView, ...] = (
     QuestionView(

@@ -35,8 +35,9 @@ WHY = (("enter", "send"), ("esc", "back"))
 
 
 def answers(approval: ApprovalView) -> list[Option]:
-    """What can be answered; the rule is spelled out where there is one."""
-    always = [Option("session", "always for this session", approval.rule)] if approval.rule else []
+    """What can be answered; what «always» means is spelled out."""
+    rule = approval.rule or f"every call of {approval.tool}"
+    always = [] if approval.explicit else [Option("session", "always for this session", rule)]
     return [
         Option("once", "allow once"),
         *always,

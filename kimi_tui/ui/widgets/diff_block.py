@@ -8,26 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
 from textual.geometry import Size
 from textual.worker import get_current_worker
 
 from kimi_tui.protocol.views import DiffView
 from kimi_tui.ui.cells import cut_start, exact
-from kimi_tui.ui.diff import (
-    WIDE,
-    DiffLine,
-    Pair,
-    counts,
-    diff_lines,
-    digits,
-    folded,
-    line_spans,
-    pair_spans,
-    paired,
-    room_for,
-    shown,
-)
+from kimi_tui.ui.diff import DiffLine, Pair, counts, diff_lines, digits, laid_out, row_spans, shown
 from kimi_tui.ui.tones import Span
 from kimi_tui.ui.widgets.lines import Lines
 
@@ -46,22 +32,12 @@ class _File:
     width: int = -1
 
     def fold(self, width: int) -> None:
-        """Find the rows for that width: two columns where every line fits into its half."""
-        if width == self.width:
-            return
-        half = room_for(self.numbers, (width - 1) // 2)
-        self.width = width
-        if width >= WIDE and self.added and self.removed and all(cell_len(line.text) <= half for line in self.lines):
-            self.rows = paired(self.lines)
-        else:
-            room = room_for(self.numbers, width)
-            self.rows = [row for line in self.lines for row in folded(line, room)]
+        """Find the rows for that width."""
+        if width != self.width:
+            self.width, self.rows = width, laid_out(self.lines, self.numbers, width)
 
     def spans(self, index: int, width: int) -> list[Span]:
-        row = self.rows[index]
-        return (
-            line_spans(row, self.numbers, width) if isinstance(row, DiffLine) else pair_spans(row, self.numbers, width)
-        )
+        return row_spans(self.rows[index], self.numbers, width)
 
 
 def _worked_out(view: DiffView) -> _File:

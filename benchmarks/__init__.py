@@ -1,0 +1,1 @@
+"""Ratios between this engine and kimi-cli's, measured in one run: `python -m benchmarks`."""
