@@ -66,12 +66,11 @@ class WorkTree:
         """Raises OSError."""
         self._make_room(path + "/")
 
-    def drop_folder(self, path: str) -> None:
-        """Only if it is empty."""
+    def drop_folder(self, path: str, keep: frozenset[str]) -> None:
+        """Only if it is empty; those that it leaves empty go too."""
         where = self._inside(path)
         if where is not None:
-            with contextlib.suppress(OSError):
-                where.rmdir()
+            self._drop_empty(where, keep)
 
     def _drop_empty(self, folder: Path, keep: frozenset[str]) -> None:
         while folder != self.root and folder.relative_to(self.root).as_posix() not in keep:

@@ -151,13 +151,13 @@ def isolated(folder: Path | None, root: Path) -> dict[str, str]:
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": _NULL,
         "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_LITERAL_PATHSPECS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
         "LC_ALL": "C",
     }
     if folder is not None:
         environment |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(root), "GIT_INDEX_FILE": str(folder / "index")}
+        environment["GIT_LITERAL_PATHSPECS"] = "1"
         # older gits know no GIT_CONFIG_GLOBAL: they find nothing where they look instead
         environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     return environment

@@ -105,7 +105,9 @@ def _patterns(root: Path) -> bytes:
 
 def _forced(root: Path, prefix: str, excludes: str) -> frozenset[str]:
     where = ("--", prefix.rstrip("/")) if prefix else ()
-    listed = _ask(root, excludes, "ls-files", "--cached", "--ignored", "--exclude-standard", "-z", *where)
+    listed = _ask(
+        root, excludes, "--literal-pathspecs", "ls-files", "--cached", "--ignored", "--exclude-standard", "-z", *where
+    )
     return frozenset(os.fsdecode(name) for name in (listed or b"").split(b"\0") if name)
 
 

@@ -58,14 +58,14 @@ def chain(stretches: Sequence[Stretch], present: str | None = None) -> list[tupl
 
 
 def wishes(trees: Trees, stretches: Sequence[Stretch], present: str | None = None) -> list[Wish]:
-    """What has to be put back, by path. Raises GitFault for a snapshot that is no longer kept."""
+    """What may have to be put back, by path. Raises GitFault for a snapshot that is no longer kept."""
     links = chain(stretches, present)
     diffs = trees.diffs([(before, after) for _, before, after in links])
     found: dict[str, Wish] = {}
     for (ours, *_), changes in zip(links, diffs, strict=True):
         for change in changes:
             _fold(found, change, ours=ours)
-    return [wish for _, wish in sorted(found.items()) if wish.want != wish.now]
+    return [wish for _, wish in sorted(found.items())]
 
 
 def _fold(found: dict[str, Wish], change: Change, *, ours: bool) -> None:
@@ -125,7 +125,7 @@ class Restore:
         """Deepest first: a folder can only go when it is empty."""
         for wish in sorted(due, key=lambda wish: wish.path.count("/"), reverse=True):
             if wish.now is not None and wish.now.mode == FOLDER:
-                self._disk.drop_folder(wish.path)
+                self._disk.drop_folder(wish.path, keep)
             elif self._attempt(wish.path, self._disk.remove, wish.path, keep):
                 self._removed.append(wish.path)
 

@@ -58,7 +58,7 @@ class Scan:
             others, folders = self.others(collapsed=True)
             self._changed(changed.result())
         self._examine([path for path, mode in young.items() if self._mode(path) not in (mode, None)], known=True)
-        if self._empties(folders) is None:
+        if any(leaves(self._ground.root / folder) is None for folder in (*folders, *self._replaced())):
             self.found.settled = False
             others = self._inside()
         else:
@@ -82,9 +82,10 @@ class Scan:
         inside = (leaf for leaf_paths in found if leaf_paths is not None for leaf in leaf_paths)
         return frozenset(leaf.relative_to(self._ground.root).as_posix() for leaf in inside)
 
-    def _empties(self, folders: Iterable[str]) -> bool | None:
-        """None when some folder holds something, which may be new."""
-        return None if any(leaves(self._ground.root / folder) is None for folder in folders) else True
+    def _replaced(self) -> list[str]:
+        """Files that became folders: git does not list these as new while its index has the files."""
+        there = (self._ground.root / path for path in self.found.gone)
+        return [str(path) for path in there if path.is_dir() and not path.is_symlink()]
 
     def _inside(self) -> list[str]:
         """All files that the index does not have, those in nested repositories too."""
