@@ -154,6 +154,7 @@ async def test_a_folder_that_was_empty_before_stays_and_one_that_became_empty_go
 
 
 async def test_a_file_becomes_a_folder_a_folder_a_link_and_back(work: Path) -> None:
+    (work / "void").mkdir()
     snapshots = Snapshots(work)
     first, before = await taken(snapshots), picture(work)
     (work / "a.txt").unlink()
@@ -161,6 +162,10 @@ async def test_a_file_becomes_a_folder_a_folder_a_link_and_back(work: Path) -> N
     (work / "src" / "deep" / "c.txt").unlink()
     (work / "src" / "deep").rmdir()
     (work / "src" / "deep").symlink_to("/etc")
+    (work / "src" / "b.txt").unlink()
+    (work / "src" / "b.txt").mkdir()
+    (work / "void").rmdir()
+    (work / "void").write_text("x")
     last, changed = await taken(snapshots), picture(work)
     done = await snapshots.take_back([Stretch(first.id, last.id)])
     assert picture(work) == before and not done.failed

@@ -245,6 +245,26 @@ async def test_a_random_walk_of_jumps_brings_back_every_byte(tmp_path: Path, see
         moments.append(picture(work))
 
 
+async def test_taking_a_restore_back_gives_every_byte_again_whatever_the_user_has_done(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    work = tmp_path / "work"
+    plant(work, a_txt="1", b__c_txt="1", d__e__f_txt="1")
+    snapshots = Snapshots(work)
+    stretches: list[Stretch] = []
+    for number in range(STEPS):
+        disturb(work, chance, 100 + number)  # the user
+        before = await taken(snapshots)
+        disturb(work, chance, number)  # the agent
+        stretches.append(Stretch(before.id, (await taken(snapshots)).id))
+        disturb(work, chance, 200 + number)  # the user again
+        if number % 3 == 2:
+            seen = picture(work)
+            done = await snapshots.take_back(stretches[chance.randrange(len(stretches)) :])
+            again = await snapshots.take_back([Stretch(done.before.id, done.after.id)])
+            assert picture(work) == seen
+            assert not again.conflicts and not again.failed
+
+
 def disturb(work: Path, chance: random.Random, number: int) -> None:
     """One change of the kinds that agents make."""
     files = sorted(path for path in work.rglob("*") if path.is_symlink() or path.is_file())

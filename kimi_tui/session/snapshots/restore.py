@@ -101,10 +101,12 @@ class Restore:
     def run(self, asked: Iterable[Wish]) -> Outcome:
         """Raises GitFault before anything is touched; what the file system refuses is told in the outcome."""
         due = [wish for wish in asked if self._may(wish)]
-        files = [(wish.path, wish.want) for wish in due if wish.want is not None and wish.want.mode != FOLDER]
-        folders = frozenset(wish.path for wish in due if wish.want is not None and wish.want.mode == FOLDER)
+        files = [(wish.path, wish.want) for wish in due if wish.want is not None and not _is_folder(wish.want)]
+        folders = frozenset(wish.path for wish in due if _is_folder(wish.want))
         self._trees.require(want.oid for _, want in files)
-        self._remove([wish for wish in due if wish.want is None], folders)
+        self._remove(
+            [wish for wish in due if wish.want is None or _is_folder(wish.want) != _is_folder(wish.now)], folders
+        )
         self._write(files)
         for path in sorted(folders):
             self._attempt(path, self._disk.make_folder, path)
@@ -114,7 +116,7 @@ class Restore:
         there = self._disk.held(wish.path)
         if there == wish.want:
             return False
-        if any(side is not None and side.mode == FOLDER for side in (wish.want, wish.now)):
+        if (there is None or _is_folder(there)) and (_is_folder(wish.want) or _is_folder(wish.now)):
             return True
         why = UNRECORDED if there != wish.now else EDITED if wish.edited and wish.path not in self._overwrite else ""
         if why:
@@ -124,9 +126,9 @@ class Restore:
     def _remove(self, due: Iterable[Wish], keep: frozenset[str]) -> None:
         """Deepest first: a folder can only go when it is empty."""
         for wish in sorted(due, key=lambda wish: wish.path.count("/"), reverse=True):
-            if wish.now is not None and wish.now.mode == FOLDER:
+            if _is_folder(wish.now):
                 self._disk.drop_folder(wish.path, keep)
-            elif self._attempt(wish.path, self._disk.remove, wish.path, keep):
+            elif wish.now is not None and self._attempt(wish.path, self._disk.remove, wish.path, keep):
                 self._removed.append(wish.path)
 
     def _write(self, files: Sequence[tuple[str, Held]]) -> None:
@@ -142,3 +144,7 @@ class Restore:
             self._failed.append(Kept(path, fault.strerror or str(fault)))
             return False
         return True
+
+
+def _is_folder(held: Held | None) -> bool:
+    return held is not None and held.mode == FOLDER

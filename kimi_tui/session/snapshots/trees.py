@@ -89,9 +89,11 @@ class Trees:
             if path not in found:
                 found[path] = Change(path, self.held(before, path), self.held(after, path))
         for path in old.folders ^ new.folders:
-            folder = Held(FOLDER)
-            gone, come = (folder, None), (None, folder)
-            found.setdefault(path, Change(path, *(gone if path in old.folders else come)))
+            known = found.get(path, Change(path, None, None))  # a file may have become a folder, or the other way
+            if path in old.folders:
+                found[path] = Change(path, Held(FOLDER), known.after)
+            else:
+                found[path] = Change(path, known.before, Held(FOLDER))
 
     def _held(self, snapshot: str, path: str, mode: str, oid: str) -> Held | None:
         if mode == _NOTHING:
