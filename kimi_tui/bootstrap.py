@@ -23,7 +23,7 @@ from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Context
+from kimi_tui.context import Budget, Context
 from kimi_tui.hooks import HookDef, Hooks
 from kimi_tui.injections import AfkInjectionProvider, Injections, PlanInjectionProvider
 from kimi_tui.llm.choice import ModelChoice
@@ -34,7 +34,7 @@ from kimi_tui.options import LaunchOptions
 from kimi_tui.places import data_folder, logs_folder, require_writable
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
-from kimi_tui.protocol.views import ApprovalView
+from kimi_tui.protocol.views import ApprovalView, Modes
 from kimi_tui.session import Session, SessionState, choose_session
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
@@ -80,7 +80,6 @@ class StandardOpener:
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         """A session with all that its turns need."""
         state, damaged = await asyncio.to_thread(session.load_state)
-        self._apply_flags(state)
         context = Context(session.context_file, durability=self._settings.storage.durability, clock=time.time)
         await context.restore()
         prompt = await asyncio.to_thread(system_prompt, session.work_dir, small=not model.view.tools)
@@ -107,6 +106,7 @@ class StandardOpener:
             questions=questions,
             transcript=Transcript(toolset.view),
             loop=self._loop(),
+            modes=self._modes(state),
             dirs=self._dirs(session, state),
             notices=tuple(line for line in (damaged, *self._settings.notices) if line),
             headless=self._options.headless,
@@ -121,10 +121,10 @@ class StandardOpener:
         )
         return desk
 
-    def _apply_flags(self, state: SessionState) -> None:
-        state.yolo = state.yolo or self._options.yolo
-        state.afk = state.afk or self._options.afk
+    def _modes(self, state: SessionState) -> Modes:
+        """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""
         state.plan = state.plan or self._options.plan
+        return Modes(state.plan, state.yolo or self._options.yolo, state.afk or self._options.afk)
 
     def _approvals(self, session: Session, state: SessionState, questions: Questions) -> Approvals:
         async def ask(view: ApprovalView) -> Answer:
@@ -146,6 +146,7 @@ class StandardOpener:
             retry=RetryPolicy(attempts=max(1, loop.max_retries_per_step)),
             limits=Limits(loop.compaction_trigger_ratio, loop.reserved_context_size),
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
+            budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),
         )
 
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:

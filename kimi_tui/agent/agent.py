@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
+from kimi_tui.agent.browsing import keep_budget
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
 from kimi_tui.agent.outbox import Outbox
@@ -23,6 +24,9 @@ from kimi_tui.protocol.events import Closed, Event, Failed, Noticed, PromptRetur
 log = logging.getLogger(__name__)
 
 TURN = "turn"
+
+MOVES = ("RevertTo", "Undo", "Redo", "RestoreRotation", "ClearContext", "Compact")
+"""Commands after which the model's next prompt begins in another way."""
 
 
 class Agent:
@@ -121,6 +125,8 @@ class Agent:
         """Tell what is open now, and make its model ready."""
         for event in await opened(self.desk):
             self.emit(event)
+        if self.desk.context.holder is None:
+            self.beside(keep_budget(self, self.desk.loop.budget), "keep the budget")
         self.readiness.start()
         self.go_on()
 
@@ -153,8 +159,11 @@ class Agent:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None
-        if not self._closing:
-            self.go_on()
+        if self._closing:
+            return
+        self.go_on()
+        if not self.busy and task.get_name() in MOVES:
+            self.readiness.warm()
 
     async def _close(self) -> None:
         self._closing = True

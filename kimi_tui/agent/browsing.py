@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.measure import shares
-from kimi_tui.agent.moves import rows_again
+from kimi_tui.agent.moves import reset
 from kimi_tui.agent.rows import rotation_path
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
+from kimi_tui.context import Budget, CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
 from kimi_tui.protocol.commands import (
     ChangeRotation,
     CompareTimelines,
@@ -56,18 +56,37 @@ async def read_rotation(agent: Agent, command: ReadRotation) -> None:
 
 
 async def change_rotation(agent: Agent, command: ChangeRotation) -> None:
-    """Pin or unpin; compressing and deleting are retention's."""
+    """Pin, pack or remove a file that was left behind, then list what there is."""
+    context = agent.desk.context
     if command.change in ("pin", "unpin"):
-        await agent.desk.context.pin(command.file, command.change == "pin")
-        await list_rotated(agent, ListRotations())
+        await context.pin(command.file, command.change == "pin")
+    elif command.change == "compress":
+        agent.emit(Noticed(f"{command.file} is compressed: {_size(await context.compress(command.file))} freed"))
     else:
-        agent.emit(Noticed(f"{command.file} cannot be changed in that way here", "warning"))
+        agent.emit(Noticed(f"{command.file} is gone: {_size(await context.delete(command.file))} freed"))
+        agent.emit(reset(agent.desk))
+    await list_rotated(agent, ListRotations())
+
+
+async def keep_budget(agent: Agent, budget: Budget) -> None:
+    """Pack and remove what the policy says is too much, and tell what was removed."""
+    context = agent.desk.context
+    removed, freed = 0, 0
+    for proposal in await context.over_budget(budget):
+        if proposal.change == "compress":
+            await context.compress(proposal.file)
+        else:
+            freed += await context.delete(proposal.file)
+            removed += 1
+    if removed:
+        agent.emit(Noticed(f"{removed} old rotations were removed to keep the budget: {_size(freed)} freed"))
+        agent.emit(reset(agent.desk))
 
 
 async def name_checkpoint(agent: Agent, command: NameCheckpoint) -> None:
     """The user's own name for a point in time; an empty one takes it away."""
     await agent.desk.context.name_checkpoint(command.checkpoint, command.name, file=command.file)
-    agent.emit(rows_again(agent.desk))
+    agent.emit(reset(agent.desk))
 
 
 async def compare_timelines(agent: Agent, command: CompareTimelines) -> None:
@@ -126,6 +145,10 @@ async def _projection(desk: Desk, file: str) -> Projection:
     if file in (NOW, desk.context.file_backend.name):
         return desk.context.projection
     return await read_timeline_file(rotation_path(desk, file))
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"
 
 
 def _entries(desk: Desk, projection: Projection) -> tuple[Entry, ...]:

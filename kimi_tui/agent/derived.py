@@ -24,7 +24,7 @@ def follow(desk: Desk, before: Sequence[tuple[str, str]]) -> None:
     history = desk.context.history
     desk.set_todos(todos_of(history))
     plan = plan_after(before, plan_calls(history))
-    if plan is not None and plan != desk.state.plan:
+    if plan is not None and plan != desk.modes.plan:
         desk.set_mode("plan", plan)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,12 +19,12 @@ from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Context, estimate_text_tokens
+from kimi_tui.context import Budget, Context, estimate_text_tokens
 from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
 from kimi_tui.llm.model import ChatModel, Request, Usage
 from kimi_tui.llm.retry import RetryPolicy
-from kimi_tui.protocol.events import Event, ModesChanged, TodosChanged, TokensChanged
+from kimi_tui.protocol.events import Event, ModesChanged, Noticed, TodosChanged, TokensChanged
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import Modes, TodoItem, Tokens
 from kimi_tui.session import Session, SessionState
@@ -40,6 +40,8 @@ class Loop:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     limits: Limits = field(default_factory=Limits)
     max_preserved_messages: int = 2
+    budget: Budget = field(default_factory=Budget)
+    """What a session keeps of the files that it left behind."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,6 +66,8 @@ class Desk:
     questions: Questions
     transcript: Transcript
     loop: Loop = field(default_factory=Loop)
+    modes: Modes = field(default_factory=Modes)
+    """As they hold now. What the command line switched on holds for this run and is not remembered."""
     dirs: Sequence[Path] = ()
     """Further folders that the tools may use."""
     notices: Sequence[str] = ()
@@ -77,6 +81,7 @@ class Desk:
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    told_problems: int = 0
     told_tokens: Tokens | None = None
     folded_to: int | None = None
     """Tokens that the last automatic compaction left."""
@@ -106,10 +111,10 @@ class Desk:
     def step_view(self) -> StepView:
         """What injection providers may know."""
         return StepView(
-            plan=self.state.plan,
+            plan=self.modes.plan,
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
-            afk=self.state.afk or self.headless,
+            afk=(self.modes.afk or self.headless) and self.model.view.tools,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
@@ -141,6 +146,14 @@ class Desk:
             cost=self.cost,
         )
 
+    def tell_problems(self) -> bool:
+        """Let the user know what the context noticed since the last time. True when another program wrote to it."""
+        fresh = self.context.problems[self.told_problems :]
+        self.told_problems = len(self.context.problems)
+        for problem in fresh:
+            self.emit(Noticed(problem.what, "warning"))
+        return any(problem.kind == "foreign" for problem in fresh)
+
     def tell_tokens(self) -> None:
         """Let the screen know when the gauge has changed."""
         tokens = self.tokens()
@@ -158,17 +171,14 @@ class Desk:
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
 
-    @property
-    def modes(self) -> Modes:
-        return self.state.modes
-
     def apply_modes(self) -> None:
         """Let the approvals know whom they may ask."""
-        self.approvals.yolo = self.state.yolo
-        self.approvals.attended = not (self.state.afk or self.headless)
+        self.approvals.yolo = self.modes.yolo
+        self.approvals.attended = not (self.modes.afk or self.headless)
 
     def set_mode(self, mode: Literal["plan", "yolo", "afk"], on: bool) -> None:
         """Switch a mode, tell the screen, and remember it with the session."""
+        self.modes = replace(self.modes, **{mode: on})
         setattr(self.state, mode, on)
         self.apply_modes()
         self.emit(ModesChanged(self.modes))

@@ -35,6 +35,12 @@ def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
     desk.emit(reset(desk, view, prompt))
 
 
+def read_anew(desk: Desk) -> None:
+    """Another program wrote to the session: show what is there now."""
+    load_transcript(desk)
+    desk.emit(reset(desk))
+
+
 def load_transcript(desk: Desk) -> None:
     """The chat, from what is on disk."""
     context = desk.context
@@ -56,11 +62,6 @@ def reset(desk: Desk, switch: SwitchView | None = None, prompt: str | None = Non
         undo=undo_words(desk),
         redo=redo_words(desk),
     )
-
-
-def rows_again(desk: Desk) -> TranscriptReset:
-    """The same chat with its timeline drawn anew."""
-    return reset(desk)
 
 
 def undo_words(desk: Desk) -> str:

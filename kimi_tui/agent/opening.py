@@ -36,6 +36,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
     """The first events of a session."""
     await asyncio.to_thread(load_transcript, desk)
     _introduce(desk)
+    desk.told_problems = len(desk.context.problems)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
     first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
     desk.title = desk.state.title or (first_line(first.text(" "))[:60] if first else "")

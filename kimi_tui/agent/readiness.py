@@ -41,11 +41,18 @@ class Readiness:
         """The user does not want to wait any longer."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
+            name = self._agent.desk.model.view.name
+            self._unavailable(name, "making the model ready was stopped", "The next prompt tries again.")
+
+    def warm(self) -> None:
+        """Send the prefix ahead again, after it has changed."""
+        if self.ready and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._warm(self._agent.desk.model), name="warm the model")
 
     def stop_warming(self) -> None:
         """A real request takes the place of the one that was sent ahead."""
-        if self.ready:
-            self.cancel()
+        if self.ready and self._task is not None:
+            self._task.cancel()
 
     async def reset(self) -> None:
         """Another model: start from nothing."""
@@ -63,14 +70,12 @@ class Readiness:
         name = model.view.name
         try:
             await model.prepare(self._report)
-        except asyncio.CancelledError:
-            self._unavailable(name, "making the model ready was stopped", "The next prompt tries again.")
-            raise
         except ModelFault as fault:
             self._unavailable(name, str(fault), fault.hint)
             return
         self.ready = True
         self._agent.emit(ModelReady(model.view))
+        self._agent.desk.tell_tokens()
         self._agent.go_on()
         if not self._agent.busy:
             await self._warm(model)
@@ -80,6 +85,10 @@ class Readiness:
             await model.warm(self._agent.desk.request(), self._report)
         except ModelFault as fault:
             log.info("the prefix could not be sent ahead: %s", fault)
+        finally:
+            if self._reported[0] == "warming":
+                self._reported = ("", 0.0)
+                self._agent.emit(ModelReady(model.view))  # takes the progress off the screen
 
     def _unavailable(self, name: str, reason: str, hint: str) -> None:
         self._agent.desk.steering.give_back(reason)

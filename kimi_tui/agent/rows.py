@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -162,7 +162,7 @@ def _row(desk: Desk, span: Span, names: dict[int, str]) -> TimelineRow:
         checkpoint=span.mark.id,
         label=label(span, desk.context.history, desk.toolset.view),
         turn=span.turn,
-        tokens=after - span.mark.tokens,
+        tokens=after - span.mark.tokens if after >= span.mark.tokens else None,
         exact=span.tokens_after is not None and span.mark.exact_at is not None,
         messages=span.stop - span.start,
         at=span.mark.at,
@@ -177,17 +177,12 @@ def label(span: Span, history: Sequence[Message], view: View) -> str:
     prompt = prompt_of(history, span)
     if prompt is not None:
         return first_line(prompt.text(" ")) or "(an image)"
+    if any(mark_of(message) == "summary" for message in messages):
+        return "the summary"
     for message in messages:
         if message.role == "assistant":
             return _did(message, view)
-    return next(_occasion(messages), "…")
-
-
-def _occasion(messages: Sequence[Message]) -> Iterator[str]:
-    for message in messages:
-        mark = mark_of(message)
-        if mark in ("summary", "dmail"):
-            yield "summary" if mark == "summary" else "D-Mail: " + first_line(unwrapped(message))
+    return next((f"D-Mail: {unwrapped(message)}" for message in messages if mark_of(message) == "dmail"), "…")[:_LABEL]
 
 
 def _did(message: Message, view: View) -> str:

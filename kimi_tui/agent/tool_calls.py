@@ -20,7 +20,7 @@ def open_call(desk: Desk) -> OpenCall:
     outputs = desk.session.folder / "outputs"
 
     async def ask(questions: tuple[QuestionView, ...]) -> Answers | None:
-        if desk.state.afk or desk.headless:
+        if desk.modes.afk or desk.headless:
             return None
         return await desk.questions.ask(questions)
 
@@ -32,7 +32,7 @@ def open_call(desk: Desk) -> OpenCall:
             approve=desk.approvals,
             ask=ask,
             allowed_dirs=(*desk.dirs, outputs),
-            plan_file=desk.plan_file if desk.state.plan else None,
+            plan_file=desk.plan_file if desk.modes.plan else None,
             output_dir=outputs,
             state=desk.tool_state,
         )

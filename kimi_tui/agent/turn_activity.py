@@ -74,10 +74,11 @@ async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> No
 
 
 def _title(desk: Desk, prompt: Prompt) -> None:
-    """A session is called after its first prompt until the user names it."""
-    if desk.state.title or desk.title:
+    """A session is called after its first prompt until the user names it; a compaction must not change that."""
+    if desk.state.title:
         return
-    desk.title = first_line(prompt.text)[:TITLE_LENGTH]
+    desk.state.title = desk.title = first_line(prompt.text)[:TITLE_LENGTH]
+    desk.keep_state()
     desk.emit(TitleChanged(desk.title))
 
 

@@ -13,7 +13,6 @@ from kimi_tui import __version__
 from kimi_tui.cli.main import SUBCOMMANDS
 from kimi_tui.options import LaunchOptions
 from kimi_tui.places import require_writable, sessions_folder
-from kimi_tui.session import choose_session
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -96,6 +95,8 @@ def _printed_prompt(said: _Said) -> str:
 
 def _options(flags: dict[str, Any], prompt: str | None) -> LaunchOptions:
     """Checks what can be checked before anything heavy is loaded: a session that is not there is told at once."""
+    from kimi_tui.session import choose_session
+
     named = [name for name in ("continue_last", "resume", "session") if flags[name] not in (None, False)]
     if len(named) > 1:
         raise click.UsageError("only one of --continue, --resume and --session can be meant.")

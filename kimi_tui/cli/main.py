@@ -17,6 +17,7 @@ from kimi_tui.literal import one_line
 SUBCOMMANDS = {
     "sessions": "list the sessions, this folder's first",
     "timeline": "show the timelines of a session as a tree: checkpoints, rotations, why, when",
+    "doctor": "check a session's files, and mend them",
     "export": "write out a conversation: Markdown, a page, JSON",
     "model": "list, pull and remove the weights of the embedded models",
     "config": "show the effective configuration, and where each value comes from",

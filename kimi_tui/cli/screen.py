@@ -38,11 +38,14 @@ def require_terminal() -> None:
 def run(options: LaunchOptions) -> int:
     """The app, until it ends; then how to come back. Returns the exit code. Raises `Fault`."""
     ui = read_ui_options(options.config_file or config_file())
-    from kimi_tui.ui.app import KimiApp
+    from kimi_tui.ui.start import skeleton
 
-    app = KimiApp(partial(connect, replace(options, prompt=None)), ui, prompt=options.prompt or "")
-    stopped_by = _leave_on_signals(app)
-    app.run()
+    with skeleton(light=ui.theme == "light"):
+        from kimi_tui.ui.app import KimiApp
+
+        app = KimiApp(partial(connect, replace(options, prompt=None)), ui, prompt=options.prompt or "")
+        stopped_by = _leave_on_signals(app)
+        app.run()
     code = app.return_code or 0
     if code and app.farewell:
         raise Fault(app.farewell)

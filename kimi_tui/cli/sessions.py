@@ -9,18 +9,17 @@ from pathlib import Path
 
 import click
 
+from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line, padded, shortened
 from kimi_tui.protocol.views import SessionView
 from kimi_tui.session import list_sessions
-
-_UNITS = ("B", "kB", "MB", "GB")
 
 
 @click.command("sessions")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
 @click.option("-w", "--work-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Default: here.")
 def command(as_json: bool, work_dir: Path | None) -> None:
-    """List the sessions: this folder's first, the newest first; those of kimi-cli are marked."""
+    """List the sessions, this folder's and the newest first. Those of kimi-cli, and those that are open, are marked."""
     here = (work_dir or Path.cwd()).absolute()
     views = list_sessions(here)
     if as_json:
@@ -41,18 +40,8 @@ def _table(views: list[SessionView]) -> None:
 
 
 def _row(view: SessionView) -> str:
-    mark = "kimi-cli" if view.foreign else ""
+    mark = "open" if view.locked else "kimi-cli" if view.foreign else ""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(view.at))
     messages = "" if view.messages is None else f"{view.messages} messages"
     cells = (padded(shortened(view.id, 36), 22), when, f"{size(view.size):>8}", f"{messages:>13}", padded(mark, 8))
     return f"  {'  '.join(cells)}  {shortened(view.title, 60)}".rstrip()
-
-
-def size(count: int) -> str:
-    """Bytes as a person says them: `1.2 MB`."""
-    amount = float(count)
-    for unit in _UNITS[:-1]:
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} {_UNITS[-1]}"

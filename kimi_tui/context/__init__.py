@@ -3,9 +3,10 @@
 from kimi_tui.context.context import Context
 from kimi_tui.context.lock import LockHolder, SessionLocked
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
+from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.rotations import Comparison, Rotation, compare, list_rotations, read_timeline_file, rotations_of
 from kimi_tui.context.timeline import Node, Switch, Timeline
-from kimi_tui.context.tokens import estimate_text_tokens, should_auto_compact
+from kimi_tui.context.tokens import Calibration, estimate_text_tokens, estimate_tokens, should_auto_compact
 from kimi_tui.protocol.messages import (
     AudioURLPart,
     ContentPart,
@@ -19,6 +20,8 @@ from kimi_tui.protocol.messages import (
 
 __all__ = [
     "AudioURLPart",
+    "Budget",
+    "Calibration",
     "CheckpointMark",
     "CheckpointRef",
     "Comparison",
@@ -30,6 +33,7 @@ __all__ = [
     "Node",
     "Problem",
     "Projection",
+    "Proposal",
     "Rotation",
     "SessionLocked",
     "Switch",
@@ -40,6 +44,7 @@ __all__ = [
     "VideoURLPart",
     "compare",
     "estimate_text_tokens",
+    "estimate_tokens",
     "list_rotations",
     "read_timeline_file",
     "rotations_of",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kimi_tui.context.journal import Told, described
-from kimi_tui.context.packed import open_rotation
+from kimi_tui.context.packed import open_rotation, packed_path
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.records import Checkpoint, parse
 from kimi_tui.context.timeline import Switch, Timeline
@@ -26,10 +26,17 @@ def build_timeline(paths: Paths, told: Told) -> Timeline:
     for position, file in enumerate(in_order):
         switch = known.get(file)
         if switch is None:
+            if _holds_nothing(paths.folder / file):
+                continue
             following = in_order[position + 1] if position + 1 < len(in_order) else paths.live.name
             switch = _adopted(paths, file, following, timeline.live_id)
         timeline = timeline.after(switch)
     return described(timeline, told).without(frozenset(known) - frozenset(present))
+
+
+def _holds_nothing(path: Path) -> bool:
+    """A number that another program took and then did not use."""
+    return packed_path(path) is None and not path.stat().st_size
 
 
 def _adopted(paths: Paths, file: str, following: str, live_id: str) -> Switch:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kimi_tui.context import lines, switching
+from kimi_tui.context import lines, retention, switching
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder
 from kimi_tui.context.log import Durability
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
 from kimi_tui.context.records import without_surrogates
+from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
+from kimi_tui.context.tokens import Calibration
 from kimi_tui.context.writer import Writer
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
@@ -115,11 +118,18 @@ class Context(ContextView):
         durability: Durability = "step",
         read_only: bool = False,
         clock: Callable[[], float] | None = None,
+        calibration: Calibration | None = None,
         disk: Disk | None = None,
     ) -> None:
-        """`clock` stamps checkpoints and counts with the time; without one, records are exactly kimi-cli's."""
+        """`clock` stamps checkpoints and counts with the time; without one, records are exactly kimi-cli's.
+        `calibration` is what is known of the model, and learns from its reports; without one, estimates are plain."""
         store = Store(
-            file_backend, durability=durability, read_only=read_only, clock=clock, disk=disk if disk else Disk()
+            file_backend,
+            durability=durability,
+            read_only=read_only,
+            clock=clock,
+            calibration=calibration,
+            disk=disk,
         )
         super().__init__(store, file_backend)
         self._writer = Writer()
@@ -211,6 +221,18 @@ class Context(ContextView):
         if self.timeline.node_of(file) is None:
             raise ValueError(f"{file} is not a timeline of this session")
         await self._writer.change(lambda: self._store.pin(file, on))
+
+    async def over_budget(self, budget: Budget) -> list[Proposal]:
+        """What the budget asks for, oldest first; nothing is done. Raises `OSError`."""
+        return await asyncio.to_thread(retention.proposals, self._store, budget)
+
+    async def compress(self, file: str) -> int:
+        """Packs a rotation; returns the bytes that this frees. Raises `ValueError` when it is not one."""
+        return await self._writer.in_thread(lambda: retention.compress(self._store, file))
+
+    async def delete(self, file: str) -> int:
+        """Removes a rotation for good; returns the bytes that this frees. Raises `ValueError` for a pinned one."""
+        return await self._writer.in_thread(lambda: retention.delete(self._store, file))
 
     @property
     def projection(self) -> Projection:

@@ -92,6 +92,20 @@ class SessionLock:
         self._sign(fd)
         return None
 
+    def holder(self) -> LockHolder | None:
+        """Who has it, without taking it; None when it is free. Changes nothing."""
+        try:
+            fd = os.open(self._path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        except OSError:
+            return None
+        try:
+            _try_lock(fd)
+        except OSError:
+            return _read_holder(self._path)
+        finally:
+            os.close(fd)
+        return None
+
     def _sign(self, fd: int) -> None:
         holder = LockHolder(os.getpid(), socket.gethostname(), round(time.time(), 3))
         with contextlib.suppress(OSError):

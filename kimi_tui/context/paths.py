@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PACKED_SUFFIXES = (".zst", ".gz")
-_MOST_DIGITS = 12
+_NUMBER = re.compile("[0-9]{1,12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class Paths:
 
     def stray(self) -> list[Path]:
         """Files that switches left unfinished."""
-        return sorted(self.folder.glob(f".{_literal(self.live.stem)}.new.*"))
+        start = f".{self.live.stem}.new."
+        return [self.folder / name for name in _names(self.folder) if name.startswith(start)]
 
     def rotation(self, number: int) -> Path:
         return self.folder / f"{self.live.stem}_{number}{self.live.suffix}"
@@ -52,9 +53,11 @@ class Paths:
         """N for `context_N.jsonl`, also when compressed; None for any other name."""
         for suffix in PACKED_SUFFIXES:
             name = name.removesuffix(suffix)
-        pattern = rf"{re.escape(self.live.stem)}_([0-9]{{1,{_MOST_DIGITS}}}){re.escape(self.live.suffix)}"
-        found = re.fullmatch(pattern, name)
-        return int(found[1]) if found else None
+        start, end = f"{self.live.stem}_", self.live.suffix
+        if not (name.startswith(start) and name.endswith(end)):
+            return None
+        found = _NUMBER.fullmatch(name[len(start) : len(name) - len(end)])
+        return int(found[0]) if found else None
 
     def numbers(self) -> list[int]:
         """The numbers in use, rising."""
@@ -62,9 +65,6 @@ class Paths:
         return sorted(number for number in found if number is not None)
 
 
-def _literal(text: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", text)
-
-
 def _names(folder: Path) -> list[str]:
-    return [entry.name for entry in folder.iterdir()]
+    with os.scandir(folder) as entries:
+        return sorted(entry.name for entry in entries)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from kimi_tui.context import lines
 from kimi_tui.context.lines import Line
 from kimi_tui.context.log import Piece, Span
-from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Projection
+from kimi_tui.context.packed import packed_path, unpack
+from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Projection, Range
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
@@ -64,7 +66,7 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
 
     def publish() -> None:
         if mark is None:
-            store.projection = Projection(old.name)
+            store.projection = store.calibrated(Projection(old.name))
         else:
             old.cut(mark, prompts=prompt is None)
         if prompt is not None and plan.system_prompt is not None:
@@ -113,10 +115,8 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
         raise ValueError(f"{file} is not a rotation of this session")
     target, torn = read_file(path)
     mark = None if until is None else target.find(until)
-    if mark is None:
-        pieces: list[Piece] = [Span(path, 0, target.size), b"\n" * torn]
-    else:
-        pieces = [Span(path, start, stop) for start, stop in target.kept(mark)]
+    kept = [(0, target.size)] if mark is None else target.kept(mark)
+    pieces = [*_copied(path, kept), b"\n" * (torn and mark is None)]
     node = store.timeline.node_of(file)
     with store.writing():
         if not store.loaded:
@@ -139,11 +139,29 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
         elif torn:
             target.seal()
         target.name = store.projection.name
-        store.projection = target
+        store.projection = store.calibrated(target)
         if switch.file:
             store.timeline = store.timeline.after(switch)
 
     return switch, publish
+
+
+def _copied(path: Path, ranges: Sequence[Range]) -> list[Piece]:
+    packed = packed_path(path)
+    if packed is None:
+        return [Span(path, start, stop) for start, stop in ranges]
+    data = unpack(packed)
+    return [data[start:stop] for start, stop in ranges]
+
+
+def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: str = "") -> tuple[Switch, Publish]:
+    """The live file becomes these pieces and is read anew."""
+    with store.writing():
+        store.log.open()
+        old = store.projection
+        same = (len(old.history), old.tokens)
+        switch = _carry_out(store, _switch(store, why, store.timeline.live_id, None, *same, note), pieces)
+    return switch, store.reload
 
 
 def prepend(store: Store, text: str) -> Publish:

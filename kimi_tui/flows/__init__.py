@@ -13,20 +13,31 @@ from kimi_tui.flows.graph import (
     node_text,
     validate_flow,
 )
+from kimi_tui.flows.language import parse_flow
 from kimi_tui.flows.mermaid import parse_mermaid_flowchart
+from kimi_tui.flows.ralph import ralph_flow
+from kimi_tui.flows.runner import FlowEnd, FlowOutcome, FlowProgress, FlowRunner, RunTurn, TurnResult
 
 __all__ = [
     "Flow",
     "FlowEdge",
+    "FlowEnd",
     "FlowError",
     "FlowNode",
     "FlowNodeKind",
+    "FlowOutcome",
     "FlowParseError",
+    "FlowProgress",
+    "FlowRunner",
     "FlowValidationError",
+    "RunTurn",
+    "TurnResult",
     "match_choice",
     "node_text",
     "parse_choice",
     "parse_d2_flowchart",
+    "parse_flow",
     "parse_mermaid_flowchart",
+    "ralph_flow",
     "validate_flow",
 ]

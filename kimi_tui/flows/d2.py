@@ -13,6 +13,7 @@ from kimi_tui.flows.scanner import Scanner
 
 Path = tuple[Word, ...]
 
+_MAX_DEPTH = 100
 _BETWEEN = re.compile(r"(?:[\s;]|\\\n)+")
 _COMMENT = re.compile(r"#[^\n]*")
 _BLOCK_COMMENT = re.compile(r'"""(?:[^"]|"(?!""))*"""')
@@ -93,12 +94,13 @@ class _Reader:
             return
         if scanner.take(_IMPORT_OR_FILTER):
             return
+        depth = len(self.blocks)
         if scanner.accept("("):
             self._connection_reference()
         else:
             self._key()
         scanner.skip_blanks()
-        if not (scanner.at_line_end or scanner.sees((";", "}", "#"))):
+        if len(self.blocks) == depth and not (scanner.at_line_end or scanner.sees((";", "}", "#"))):
             scanner.fail(f"expected the end of the statement, found {scanner.here()}")
 
     def _key(self) -> None:
@@ -140,6 +142,8 @@ class _Reader:
         self.scanner.skip_blanks()
         start = self.scanner.pos
         if self.scanner.accept("{"):
+            if len(self.blocks) > _MAX_DEPTH:
+                self.scanner.fail(f"more than {_MAX_DEPTH} blocks inside each other")
             self.blocks.append(_Block(block.about, start, block.path, block.edges))
 
     # --- shapes and what is said about them ---

@@ -27,8 +27,8 @@ class _Stroke:
     closing: re.Pattern[str]
 
 
-# A head `x` or `o` counts only before a blank: `--oB` and `--output text-->` start alike.
-_HEAD = r"(?P<head>>|[xo](?=\s|\Z))"
+# A head `x` or `o` counts only before a blank or a bar: `--oB` and `--output text-->` start alike.
+_HEAD = r"(?P<head>>|[xo](?=[\s|]|\Z))"
 _TAIL = r"(?P<tail><|[xo](?=[-=]))?"
 _LABEL_TEXT = r"[^\n;|]*?"
 
@@ -101,9 +101,10 @@ def _read_labelled(scanner: Scanner, stroke: _Stroke) -> Link | None:
     if closing is not None:
         return _link(opening["tail"], closing["head"], f"{label or ''} {clean(closing['text'])}".strip())
     scanner.pos = start
-    unusual = scanner.take(_UNUSUAL)
+    unusual = scanner.peek(_UNUSUAL)
     if unusual is None or not (unusual["tail"] or unusual["head"]):
         scanner.fail(f"a link that leads nowhere: {scanner.here()}")
+    scanner.pos = unusual.end()
     return _link(unusual["tail"], unusual["head"] or None, _read_piped(scanner))
 
 

@@ -92,7 +92,7 @@ class Assembler:
         call = self._find(sent.get("index"), sent.get("id") or "", name) or self._open(sent)
         call.name = call.name or name
         call.arguments += arguments
-        self._written += rough_tokens(arguments)
+        self._written += rough_tokens(name + arguments)
         if call.name:
             yield from self._show(call)
 

@@ -48,7 +48,7 @@ def _server(path: str, window: int) -> Any:
     params.model.path = path
     params.n_ctx, params.n_parallel = window, 1
     params.n_batch = params.n_ubatch = BATCH
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _cores()
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
     params.cache_ram_mib = CACHE_MB
     params.warmup, params.verbosity = False, -1
     _lock_up(params)
@@ -65,8 +65,11 @@ def _lock_up(params: Any) -> None:
     params.ui = params.endpoint_slots = params.endpoint_props = params.endpoint_metrics = False
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _threads() -> int:
+    """All cores but one. llama.cpp's threads wait for one another by spinning: where anything else wants a core, one
+    thread too many makes them ten times slower, while one too few costs little."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores - 1)
 
 
 async def _chat(server: Any, body: dict[str, Any], emit: Emit) -> None:

@@ -227,6 +227,11 @@ class SetMode(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class ListModels(Command):
+    """Answered by `ModelsListed`."""
+
+
+@dataclass(frozen=True, slots=True)
 class SwitchModel(Command):
     name: str
 

@@ -140,6 +140,15 @@ class ModelUnavailable(Event):
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ModelsListed(Event):
+    """Every model that has a name here: those of the config, the embedded ones, the one in use."""
+
+    models: tuple[ModelView, ...]
+    current: str = ""
+    """The name of the one in use."""
+
+
 # --- the turn ----------------------------------------------------------------------------------------------------
 
 

@@ -71,7 +71,15 @@ def session_at(path: Path, work_dir: Path) -> Session:
     return Session(folder, work_dir)
 
 
-def list_sessions(work_dir: Path, locked: Locked = lambda folder: False) -> list[SessionView]:
+def open_elsewhere(folder: Path) -> bool:
+    """Whether another process writes the session now."""
+    from kimi_tui.context.lock import SessionLock  # loads pydantic, which finding a session does not need
+
+    holder = SessionLock(folder / "context.lock").holder()
+    return holder is not None and holder.pid != os.getpid()
+
+
+def list_sessions(work_dir: Path, locked: Locked = open_elsewhere) -> list[SessionView]:
     """Every session in which something was said: this folder's first, the newest first among each."""
     found = [item for item in _newest_first(_all()) if has_messages(item.folder)]
     here = {item.folder for item in found if _same_place(item, work_dir)}

@@ -15,6 +15,7 @@ from kimi_tui.ui.text import clean, one_line
 
 WIDEST = 112
 """Cells; prose in longer rows is hard to read."""
+NOTE_WIDEST = 88
 INDENT = 2
 PROMPT_ROWS = 12
 OPEN_ROWS = 2_000
@@ -116,12 +117,25 @@ def _dmail(entry: Entry, drawing: Drawing) -> list[Row]:
 
 def _note(entry: Entry, drawing: Drawing) -> list[Row]:
     if entry.switch is None:
-        lead = (Piece(f"  {drawing.marks.note} ", "faint"),)
-        return literal_rows(entry.text, drawing, lead, "quiet", OPEN_ROWS)
+        return _plain_note(entry.text.strip(), drawing)
     head = _switch_row(entry.switch, drawing)
     if not (drawing.unfolded and entry.switch.note):
         return [head]
     return [head, *literal_rows(entry.switch.note, drawing, (Piece("    "),), "quiet", OPEN_ROWS)]
+
+
+def _plain_note(text: str, drawing: Drawing) -> list[Row]:
+    """One line as it is; several lines are prose of the program's own and are set as such."""
+    if "\n" not in text:
+        lead = (Piece(f"  {drawing.marks.note} ", "faint"),)
+        return wrap([Piece(clean(text), "quiet")], drawing.column, lead, (Piece("    "),))
+    rows = markdown_rows(clean(text), min(drawing.column, NOTE_WIDEST) - 2 * INDENT)
+    quiet = [Row(tuple(_toned(piece) for piece in row.pieces), row.gutter, row.joint) for row in rows]
+    return indented(quiet, 2 * INDENT)
+
+
+def _toned(piece: Piece) -> Piece:
+    return piece if "code" in piece.style else piece._replace(style=f"quiet {piece.style}".strip())
 
 
 def _error(entry: Entry, drawing: Drawing) -> list[Row]:

@@ -3,7 +3,7 @@ mouse hovers. Grounds may be translucent: they are mixed with what is below."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -11,6 +11,7 @@ from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
+from textual.css.styles import RenderStyles
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,9 +24,8 @@ Span = tuple[str, str]
 
 Rows = list[list[Span]]
 
-GROUNDS = ("cursor", "lit")
-TONE_CLASSES = COMPONENTS | {f"row--{name}" for name in GROUNDS}
-"""The component classes of a widget that draws with tones."""
+GROUNDS = frozenset({"row--cursor", "row--lit"})
+"""The component classes of a list. Those of the tones are the main screen's, see `palette`."""
 
 
 def stylesheet(*names: str) -> str:
@@ -52,14 +52,19 @@ class Tones:
     def _mix(self, tones: str, ground: str) -> Style:
         _, _, background, color = self._widget.colors
         text = Style()
-        for name in (*(f"row--{name}" for name in ground.split()), *(f"text--{name}" for name in tones.split())):
-            part = self._widget.get_component_styles(name)
+        for part in self._parts(tones, ground):
             if part.has_rule("background"):
                 background = background + part.background
             if part.has_rule("color"):
                 color = part.color
             text += part.text_style
         return Style.from_color(_solid(background, color), _solid(background, background)) + text
+
+    def _parts(self, tones: str, ground: str) -> Iterator[RenderStyles]:
+        yield from (self._widget.get_component_styles(f"row--{name}") for name in ground.split())
+        keeper = next((one for one in self._widget.app.screen_stack if one.COMPONENT_CLASSES >= COMPONENTS), None)
+        if keeper is not None:
+            yield from (keeper.get_component_styles(f"text--{name}") for name in tones.split())
 
 
 def _solid(background: Color, color: Color) -> RichColor:

@@ -19,8 +19,7 @@ def todo(title: str, status: str = "pending") -> tuple[str, dict[str, Any]]:
 def equip(it: Bench) -> None:
     for tool in session_tools(it.desk):
         it.desk.toolset.add(tool)
-    it.desk.state.yolo = True
-    it.desk.apply_modes()
+    it.desk.set_mode("yolo", True)
 
 
 async def test_going_back_brings_the_earlier_list_back(tmp_path: Path) -> None:
@@ -47,9 +46,9 @@ async def test_plan_mode_that_the_model_began_ends_when_that_is_taken_back(tmp_p
         await it.turn("plan it")
         assert it.last(ModesChanged).modes.plan
         await it.do(RevertTo(0))
-        assert not it.desk.state.plan
+        assert not it.desk.modes.plan
         await it.do(Undo())
-        assert it.desk.state.plan
+        assert it.desk.modes.plan
 
 
 async def test_plan_mode_that_the_user_switched_on_stays(tmp_path: Path) -> None:
@@ -58,7 +57,7 @@ async def test_plan_mode_that_the_user_switched_on_stays(tmp_path: Path) -> None
         await it.do(SetMode("plan", True))
         await it.turn("first")
         await it.do(RevertTo(0))
-        assert it.desk.state.plan
+        assert it.desk.modes.plan
 
 
 async def test_a_compaction_changes_neither(tmp_path: Path) -> None:
@@ -69,7 +68,7 @@ async def test_a_compaction_changes_neither(tmp_path: Path) -> None:
         await it.turn("first")
         await it.turn("second")
         await it.do(Compact())
-        assert (it.desk.state.plan, it.desk.state.todos) == (True, (TodoItem("one", "pending"),))
+        assert (it.desk.modes.plan, it.desk.state.todos) == (True, (TodoItem("one", "pending"),))
 
 
 async def test_the_state_survives_a_restart(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -235,3 +237,17 @@ def test_a_data_folder_that_cannot_be_made_is_named(work: Path, home: Path) -> N
         new_session(work).make()
     assert str(sessions_folder()) in str(caught.value)
     assert "KIMI_TUI_HOME" in caught.value.hint
+
+
+def test_a_session_that_another_process_writes_is_marked(work: Path) -> None:
+    session = talk(new_session(work))
+    lock = session.folder / "context.lock"
+    code = (
+        "import sys; from pathlib import Path; from kimi_tui.context.lock import SessionLock; "
+        f"lock = SessionLock(Path({str(lock)!r})); lock.acquire(); print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None and child.stdout.readline() == b"held\n"
+        assert list_sessions(work)[0].locked
+        child.communicate()
+    assert not list_sessions(work)[0].locked

@@ -15,7 +15,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import DiffView, Entry, TimelineRow, ToolView
-from kimi_tui.ui.app import KimiApp
+from kimi_tui.ui.start import skeleton
 from tests.ui.fakes import ScriptedAgent
 from tests.ui.session import ANSWER, ENTRIES, MODEL, TOKENS, opened, reset
 
@@ -139,8 +139,11 @@ def main() -> None:
         return DemoAgent(blocks)
 
     theme = sys.argv[2] if len(sys.argv) > 2 else ""
-    app = KimiApp(connect, UiOptions(theme=theme))
-    app.run()
+    with skeleton(light=theme == "light"):
+        from kimi_tui.ui.app import KimiApp
+
+        app = KimiApp(connect, UiOptions(theme=theme))
+        app.run()
     if app.farewell:
         print(app.farewell)
     sys.exit(app.return_code)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal
+from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from kimi_tui.protocol.views import ApprovalView, RevertPreview, TimelineRow
 from kimi_tui.ui.marks import ASCII, UNICODE, Marks
+from kimi_tui.ui.screens.compare import Compare
+from kimi_tui.ui.screens.context_view import ContextView
+from kimi_tui.ui.screens.model_picker import ModelPicker
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.screens.sessions import Sessions
 from kimi_tui.ui.theme import DARK, LIGHT
 from kimi_tui.ui.widgets.approval import ApprovalPanel
 from kimi_tui.ui.widgets.guarded import GuardedOptions
@@ -130,7 +135,13 @@ class Questions(Stage):
         self.prompt.focus()
 
 
-SCREENS = {"rotations": Rotations}
+SCREENS: dict[str, Callable[[], Screen[None]]] = {
+    "rotations": Rotations,
+    "compare": lambda: Compare("context_3.jsonl@4"),
+    "context": ContextView,
+    "sessions": lambda: Sessions("/s/1"),
+    "models": ModelPicker,
+}
 
 
 def main(words: list[str]) -> App[None]:

@@ -7,12 +7,16 @@ from kimi_tui.protocol.views import (
     DiffView,
     Entry,
     FileTouched,
+    ModelView,
     QuestionOption,
     QuestionView,
     RevertPreview,
     RotationView,
+    SessionView,
     SwitchView,
     TimelineRow,
+    Tokens,
+    TokenShare,
     ToolView,
 )
 
@@ -222,4 +226,35 @@ QUESTIONS: tuple[QuestionView, ...] = (
         (QuestionOption("lint"), QuestionOption("types"), QuestionOption("tests", "the fast ones")),
         multi_select=True,
     ),
+)
+
+
+SHARES: tuple[TokenShare, ...] = (
+    TokenShare("system prompt", 3_100, True),
+    TokenShare(
+        "tool results",
+        41_000,
+        False,
+        (("Read tests/test_everything.py", 23_400), ("Shell pytest -x tests/", 9_100), ("Read parser.py 树🌳", 6_400)),
+    ),
+    TokenShare("your messages", 2_200, False, (("Fix the failing parser test", 900),)),
+    TokenShare("answers", 11_400, False, (("I will look at the parser first", 2_000),)),
+    TokenShare("reminders", 700, False),
+)
+GAUGE = Tokens(61_200, 4_100, 128_000, 50_000, 78_000, exact_at=NOW - 40)
+
+SESSIONS: tuple[SessionView, ...] = (
+    SessionView("/s/1", "5f3a9c01", "Fix the failing parser test", "/home/me/src/parser", NOW - 30, 1_310_000, 31),
+    SessionView(
+        "/s/2", "77aa1b02", "[bold]Add[/] a changelog", "/home/me/src/parser", NOW - 7200, 48_000, 12, locked=True
+    ),
+    SessionView("/k/3", "c0ffee03", "", "/home/me/src/parser", NOW - 86_400 * 3, 9_000, foreign=True),
+    SessionView("/s/4", "1234ab04", "请检查一下解析器接口", "/home/me/work/接口", NOW - 86_400 * 9, 5_200_000, 840),
+)
+
+MODELS: tuple[ModelView, ...] = (
+    ModelView("local", 16_384, embedded=True, tools=False, about="Answers from this machine, without a key."),
+    ModelView("local-large", 32_768, embedded=True, about="Good answers, calls single tools."),
+    ModelView("kimi", 128_000, about="moonshot/kimi-k2-turbo-preview"),
+    ModelView("moonshot/kimi-k2", 128_000, vision=True),
 )

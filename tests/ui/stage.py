@@ -10,12 +10,12 @@ from textual.screen import Screen
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
-from kimi_tui.resources import folder
+from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.theme import DARK, DEFAULTS, THEMES
-from tests.ui.samples import CONVERSATION, ROTATIONS
+from tests.ui.samples import CONVERSATION, GAUGE, MODELS, ROTATIONS, SESSIONS, SHARES
 
 
 class Ground(Screen[None]):
@@ -27,7 +27,7 @@ class Ground(Screen[None]):
 class Stage(App[None]):
     """Records what is said; `screen` is pushed at once when there is one."""
 
-    CSS_PATH = sorted(folder("styles").glob("*.tcss"))
+    CSS_PATH = KimiApp.CSS_PATH
 
     def __init__(self, opened: Callable[[], Screen] | None = None, theme: str = DARK) -> None:
         super().__init__()
@@ -59,6 +59,14 @@ class Stage(App[None]):
                 self.tell(ev.RotationsListed(ROTATIONS))
             case cmd.ReadRotation(file):
                 self.tell(ev.RotationRead(file, CONVERSATION))
+            case cmd.CompareTimelines(left, right):
+                self.tell(ev.TimelinesCompared(left, right, 7, CONVERSATION, CONVERSATION[:2], -18_300))
+            case cmd.MeasureContext():
+                self.tell(ev.ContextMeasured(SHARES, GAUGE))
+            case cmd.ListSessions():
+                self.tell(ev.SessionsListed(SESSIONS))
+            case cmd.ListModels():
+                self.tell(ev.ModelsListed(MODELS, "local"))
 
     def tell(self, event: ev.Event) -> None:
         for screen in self.screen_stack:

@@ -4,15 +4,27 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from kimi_tui.options import UiOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort
-from kimi_tui.protocol.views import Entry, Modes, SwitchView, TimelineRow, Tokens, ToolView
+from kimi_tui.protocol.views import (
+    ApprovalView,
+    Entry,
+    Modes,
+    QuestionOption,
+    QuestionView,
+    SwitchView,
+    TimelineRow,
+    Tokens,
+    ToolView,
+)
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.revert_choice import RevertChoice
@@ -233,6 +245,45 @@ async def test_what_was_queued_is_shown_and_comes_back_with_up() -> None:
         assert shown.prompt == "steer me"
 
 
+async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
+    async with stage() as shown:
+        await shown.press("/", "c", "o", "m", "p")
+        assert shown.app.chat.prompt.popup.display
+        await shown.press("enter")
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact()], "")
+
+
+async def test_a_command_that_needs_an_argument_waits_for_it() -> None:
+    async with stage() as shown:
+        await shown.press("/", "t", "i", "t", "enter")
+        assert (shown.agent.submitted, shown.prompt) == ([], "/title ")
+
+
+async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    for name in ("src/parser.py", "src/[odd] name.py", "readme.md", "ignored.log"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".gitignore").write_text("*.log")
+    async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
+        shown.write("see @odd")
+        for _ in range(50):
+            await shown.settle()
+            if shown.app.chat.prompt.popup.display:
+                break
+        await shown.press("tab")
+        assert shown.prompt == 'see @"src/[odd] name.py" '
+
+
+async def test_earlier_prompts_are_searched_and_escape_brings_the_draft_back() -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+r")
+        shown.write("before")
+        await shown.press("enter")
+        assert shown.prompt == "the prompt before"
+        await shown.press("ctrl+r", "x", "escape")
+        assert shown.prompt == "the prompt before"
+
+
 # --- stopping and leaving ----------------------------------------------------------------------------------------
 
 
@@ -396,6 +447,8 @@ async def test_after_a_jump_the_prompt_is_back_and_undo_is_offered() -> None:
         assert shown.toasts == ["You went back 6 → 3: 6 messages set aside\nalt+u takes it back"]
         await shown.press("alt+u")
         assert shown.agent.submitted == [cmd.Undo()]
+        await shown.tell(reset())
+        assert shown.prompt == ""
 
 
 async def test_a_new_step_shows_up_on_the_timeline() -> None:
@@ -478,3 +531,145 @@ async def test_text_from_outside_is_never_markup() -> None:
 async def test_every_theme_can_be_used(theme: str) -> None:
     async with stage(options=UiOptions(theme=theme)) as shown:
         assert any("Nothing else calls it" in row for row in shown.chat)
+
+
+# --- questions of the agent --------------------------------------------------------------------------------------
+
+WANTS = ApprovalView("r1", "Shell", "run a command", "rm -rf build", rule="Shell: rm *")
+
+
+async def test_an_approval_is_answered_with_the_keyboard_and_the_prompt_gets_the_focus_back() -> None:
+    async with stage() as shown:
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("tab", "tab")
+        await shown.press("3")
+        assert shown.agent.submitted == [cmd.AnswerApproval("r1", "reject")]
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_typing_a_prompt_never_answers_an_approval() -> None:
+    async with stage() as shown:
+        shown.write("1 more thing")
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        await shown.press("1", "enter")
+        assert not [command for command in shown.agent.submitted if isinstance(command, cmd.AnswerApproval)]
+        assert "waiting for your answer" in shown.line("Activity")
+
+
+async def test_a_question_is_answered_by_its_options() -> None:
+    asked = QuestionView("Which one?", options=(QuestionOption("left"), QuestionOption("right")))
+    async with stage() as shown:
+        await shown.tell(ev.QuestionAsked("q1", (asked,)))
+        await shown.pilot.pause(0.35)  # keys that were on their way when it appeared do not count
+        await shown.press("down", "enter")
+        assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+async def test_find_goes_from_the_newest_match_to_the_older_ones_and_unfolds_what_is_hidden() -> None:
+    async with stage(size=(120, 20)) as shown:
+        await shown.press("ctrl+f", *"items")
+        await shown.settle()
+        assert "5 of 5" in str(shown.app.chat.finder.query_one(".count", Static).render())
+        await shown.press("enter", "enter")
+        assert "3 of 5" in str(shown.app.chat.finder.query_one(".count", Static).render())
+        assert any("def items(data):" in row for row in shown.chat)
+        await shown.press("escape")
+        assert shown.app.focused is shown.app.chat.editor and not shown.app.chat.finder.is_open
+
+
+async def test_find_looks_into_entries_that_were_not_loaded() -> None:
+    def answer(command: cmd.Command) -> Iterable[ev.Event]:
+        if isinstance(command, cmd.LoadEntries):
+            notes = (Entry("note", f"needle {n}") for n in range(command.start, command.stop))
+            yield ev.EntriesLoaded(command.start, tuple(notes))
+
+    async with stage(opened(), reset(ENTRIES, total=len(ENTRIES) + 900), answer=answer) as shown:
+        await shown.press("ctrl+f")
+        for _ in range(30):
+            await shown.settle()
+            if all(block.entry for block in shown.app.chat.conversation.blocks):
+                break
+        await shown.press(*"needle 3", "enter")
+        assert "of 111" in str(shown.app.chat.finder.query_one(".count", Static).render())
+
+
+async def test_blocks_can_be_walked_unfolded_copied_and_quoted() -> None:
+    async with stage(opened(), reset(ENTRIES[:8])) as shown:
+        await shown.press("tab", "up", "enter")
+        assert any("│ The mail says" in row for row in shown.chat)
+        await shown.press("c")
+        assert shown.app.clipboard == ENTRIES[6].text
+        await shown.press("q")
+        assert shown.prompt == f"> {ENTRIES[6].text}\n\n"
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_one_goes_from_turn_to_turn() -> None:
+    async with stage(size=(100, 16)) as shown:
+        await shown.press("alt+up")
+        assert shown.chat[1].startswith("▌ 你好")
+        await shown.press("alt+up")
+        assert shown.chat[1] == "▌ Fix the failing parser test"
+        await shown.press("alt+down", "alt+down")
+        assert shown.app.chat.transcript.following
+
+
+async def test_text_typed_while_the_chat_has_the_focus_goes_to_the_prompt() -> None:
+    async with stage() as shown:
+        await shown.press("tab", "h", "i")
+        assert shown.prompt == "hi"
+
+
+# --- pages, keys, editor -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "page"),
+    [("/context", "ContextView"), ("/sessions", "Sessions"), ("/model", "ModelPicker"), ("/rotations", "Rotations")],
+)
+async def test_a_command_opens_its_page_and_escape_closes_it(typed: str, page: str) -> None:
+    async with stage() as shown:
+        shown.write(typed)
+        await shown.press("enter")
+        assert type(shown.app.screen).__name__ == page
+        await shown.press("escape")
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_a_theme_is_chosen_by_name() -> None:
+    async with stage() as shown:
+        shown.write("/theme light")
+        await shown.press("enter")
+        assert shown.app.theme == "kimi-light"
+
+
+async def test_a_key_from_the_config_takes_the_place_of_the_default() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "f7"})) as shown:
+        await shown.press("ctrl+t")
+        assert shown.app.focused is shown.app.chat.editor
+        await shown.press("f7")
+        assert shown.app.focused is shown.app.chat.sidebar.timeline
+
+
+async def test_wrong_keys_in_the_config_are_told() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "ctrl+b", "fly": "f9"})) as shown:
+        assert any("ctrl+b is the key of both timeline and sidebar" in toast for toast in shown.toasts)
+        assert any("fly: there is no such action" in toast for toast in shown.toasts)
+
+
+async def test_the_palette_offers_the_commands() -> None:
+    async with stage() as shown:
+        commands = {command.title for command in shown.app.get_system_commands(shown.app.screen)}
+        assert {"/compact", "/rotations", "/exit"} <= commands and "/title" not in commands
+
+
+async def test_an_editor_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "/nowhere/editor")
+    async with stage() as shown:
+        shown.write("text")
+        await shown.press("ctrl+g")
+        assert any("$EDITOR" in toast for toast in shown.toasts)
+        assert shown.prompt == "text"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from textual.pilot import Pilot
 
@@ -139,7 +137,3 @@ async def test_any_size_is_survived(size: tuple[int, int]) -> None:
     app = Stage(Rotations)
     async with app.run_test(size=size) as pilot:
         await opened(pilot, "down", "enter", "escape", "x")
-
-
-def test_the_styles_are_part_of_the_project() -> None:
-    assert all(Path(path).is_file() for path in Stage.CSS_PATH)

@@ -7,13 +7,13 @@ comes first and Enter opens the conversation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.timer import Timer
 
 from kimi_tui.protocol.commands import (
@@ -31,15 +31,14 @@ from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.dialog import Ask
-from kimi_tui.ui.tones import Rows, Span, hint_row, spread, stylesheet
+from kimi_tui.ui.screens.page import Page
+from kimi_tui.ui.tones import Rows, spread, stylesheet
 from kimi_tui.ui.widgets.options import Option
 from kimi_tui.ui.widgets.rotation_list import RotationList, name_of, why_of
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import Sheet
 from kimi_tui.ui.widgets.transcript import Transcript
 
-NARROW = 92
-"""Cells below which list and conversation take turns."""
 PAUSE = 0.12
 """Seconds that the cursor must rest before a conversation is read: running through the list reads none."""
 
@@ -57,12 +56,11 @@ LIST_KEYS = (
 READ_KEYS = (("↑↓", "scroll"), ("r", "restore"), ("d", "compare"), ("e", "export"), ("esc", "list"))
 
 
-class Rotations(Screen[None]):
+class Rotations(Page):
     """See the module. `file` is the one to begin with."""
 
     DEFAULT_CSS = stylesheet("rotations")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "back"),
         Binding("r", "restore", "restore"),
         Binding("d", "compare", "compare"),
         Binding("e", "export", "export"),
@@ -81,8 +79,7 @@ class Rotations(Screen[None]):
         self._read: str | None = None
         self._timer: Timer | None = None
 
-    def compose(self) -> ComposeResult:
-        yield Sheet(self._headline, classes="headline")
+    def body(self) -> ComposeResult:
         with Horizontal():
             with Vertical(classes="left"):
                 yield self.rotations
@@ -90,15 +87,10 @@ class Rotations(Screen[None]):
             with Vertical(classes="right"):
                 yield Sheet(self._reading, classes="reading")
                 yield self.transcript
-        yield Sheet(self._hints, classes="hints")
 
     def on_mount(self) -> None:
         self.rotations.focus()
         ask(self, ListRotations())
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.set_class(event.size.height < 20, "-low")
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
@@ -117,7 +109,7 @@ class Rotations(Screen[None]):
         if self._wanted in files:
             self.rotations.rest(files.index(self._wanted))
             self._wanted = None
-        self.query_one(".headline", Sheet).changed()
+        self.frame_changed()
 
     @property
     def chosen(self) -> RotationView | None:
@@ -142,22 +134,24 @@ class Rotations(Screen[None]):
 
     @on(PickList.Searched)
     def _search(self) -> None:
-        self.query_one(".headline", Sheet).changed()
-
-    def on_descendant_focus(self) -> None:
-        self.query_one(".hints", Sheet).changed()
+        self.frame_changed()
 
     # --- what it says ---------------------------------------------------------------------------------------------
 
-    def _headline(self, width: int) -> Rows:
-        found = self.rotations
-        if found.searching or found.query_text:
-            return [[("/", "moved"), (found.query_text, ""), ("▏" if found.searching else "  esc", "now")]]
-        left: list[Span] = [("ROTATIONS", "strong quiet")]
-        behind = [item for item in found.items if not item.live]
+    def title_words(self) -> str:
+        return "ROTATIONS"
+
+    def facts(self, width: int) -> str:
+        behind = [item for item in self.rotations.items if not item.live]
         facts = f"{plural(len(behind), 'file')} · {size(sum(item.size for item in behind))}"
         own = size(sum(item.unique for item in behind))
-        return [spread(left, [(f"{facts}, {own} of their own" if width > 60 else facts, "quiet")], width)]
+        return f"{facts}, {own} of their own" if width > 60 else facts
+
+    def keys(self) -> Sequence[tuple[str, str]]:
+        return READ_KEYS if self.transcript.has_focus else LIST_KEYS
+
+    def searched(self) -> RotationList:
+        return self.rotations
 
     def _reading(self, width: int) -> Rows:
         chosen = self.chosen
@@ -166,18 +160,13 @@ class Rotations(Screen[None]):
         note = "" if self._read == chosen.file else "reading …"
         return [spread([(name_of(chosen), "strong"), (f"  {why_of(chosen)}", "quiet")], [(note, "faint")], width)]
 
-    def _hints(self, width: int) -> Rows:
-        return [hint_row(READ_KEYS if self.transcript.has_focus else LIST_KEYS, width)]
-
     # --- keys -----------------------------------------------------------------------------------------------------
 
     def action_back(self) -> None:
-        if self.rotations.stop_search():
-            return
         if self.transcript.has_focus:
             self.action_swap()
         else:
-            self.dismiss()
+            super().action_back()
 
     def action_swap(self) -> None:
         reading = self.rotations.has_focus

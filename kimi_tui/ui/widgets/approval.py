@@ -62,12 +62,12 @@ class ApprovalPanel(Panel):
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self.waiting: list[ApprovalView] = []
-        self.diff = DiffBlock(classes="diff")
+        self.diff = DiffBlock(classes="diff scrolled")
 
     def compose(self) -> ComposeResult:
         yield Sheet(self._head, classes="head")
         yield self.diff
-        with VerticalScroll(classes="detail", can_focus=False):
+        with VerticalScroll(classes="detail scrolled", can_focus=False):
             yield Sheet(self._detail)
         yield self.options
         yield Input(placeholder="tell the model why, or what to do instead", classes="why")

@@ -95,6 +95,8 @@ def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
     if tokens.exact_at is None:
         exact = [Piece(f"~{count(tokens.exact)}", "moved strong")]
     pending = [Piece(" + ", "faint"), Piece(f"~{count(tokens.pending)}", "moved")] if tokens.pending else []
+    if not tokens.exact and pending:
+        exact, pending = [], pending[1:]
     window = [Piece(" of ", "faint"), Piece(count(tokens.window), "quiet")]
     percent = [Piece(f" {marks.dot} ", "faint"), Piece(f"{_percent(tokens)}%", "quiet")]
     cost = [Piece(f" {marks.dot} ", "faint"), Piece(f"${tokens.cost:.2f}", "quiet")] if tokens.cost else []

@@ -15,14 +15,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kimi_tui.ui.tones import TONE_CLASSES, Span, Tones, strip_of, stylesheet
+from kimi_tui.ui.tones import GROUNDS, Span, Tones, strip_of, stylesheet
 
 
 class Lines(ScrollView, can_focus=True):
     """See the module."""
 
     DEFAULT_CSS = stylesheet("lines")
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(GROUNDS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "up", show=False),
         Binding("down", "move(1)", "down", show=False),

@@ -13,12 +13,18 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.screen import Screen
 from textual.widgets import Input
 
 from kimi_tui.ui.tones import stylesheet
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 from kimi_tui.ui.widgets.options import Options
 from kimi_tui.ui.widgets.sheet import Sheet
+
+LOW = 22
+"""Rows of the window below which the panel has no air."""
+AROUND = 4
+"""Rows of the window that are not for the chat; of the others a panel takes six tenths at most."""
 
 
 class Panel(Vertical):
@@ -33,6 +39,22 @@ class Panel(Vertical):
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self.options = GuardedOptions(classes="options")
+        self._fitted = 0
+
+    def on_mount(self) -> None:
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._make_room)
+
+    def _make_room(self, screen: Screen[object]) -> None:
+        """What is asked about may be long: it scrolls in what the answers, which are always in sight, leave of it."""
+        height = screen.size.height
+        if height == self._fitted:
+            return
+        self._fitted = height
+        room, low = (height - AROUND) * 6 // 10, height < LOW
+        self.set_class(low, "-low")
+        self.options.styles.max_height = max(1, room - 2)
+        for body in self.query(".scrolled"):
+            body.styles.max_height = max(1, room - (5 if low else 7))
 
     @property
     def asking(self) -> bool:

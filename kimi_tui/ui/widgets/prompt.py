@@ -1,136 +1,26 @@
-"""The prompt: a box that grows with its text, up to a third of the screen.
+"""The prompt: a box that grows with its text, up to a third of the screen, and the list that opens over it.
 
-Posts `Sent` for Enter, `Queued` for Alt+Enter, `Edited` when the text changes and `TookBack` for Up in an empty box
-while something waits in the queue. What a key means for the whole app (Esc, Ctrl+C) is the app's business.
+The list offers commands after `/`, files after `@` and, on Ctrl+R, earlier prompts that hold what is typed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from pathlib import Path
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from kimi_tui.ui.history import History
+from kimi_tui.protocol.views import SlashCommand
+from kimi_tui.ui import completion
+from kimi_tui.ui.completion import Suggestion
+from kimi_tui.ui.files import Files
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.paste import Pastes
-
-
-class Editor(TextArea):
-    """The text itself."""
-
-    @dataclass
-    class Sent(Message):
-        text: str
-
-    @dataclass
-    class Queued(Message):
-        text: str
-
-    @dataclass
-    class TookBack(Message):
-        pass
-
-    NEW_LINE: ClassVar[set[str]] = {"shift+enter", "ctrl+j", "ctrl+enter"}
-
-    def __init__(self) -> None:
-        super().__init__(
-            soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True, max_checkpoints=200
-        )
-        self.highlight_cursor_line = False
-        self.cursor_blink = False
-        self.earlier = History()
-        self.pastes = Pastes()
-        self.something_queued = False
-
-    @property
-    def whole(self) -> str:
-        """The text with big pastes unfolded."""
-        return self.pastes.unfold(self.text)
-
-    def put(self, text: str) -> None:
-        """Replace the text; the cursor goes to its end. Can be undone like any edit."""
-        self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
-        self.move_cursor(self.document.end)
-
-    def take(self) -> str:
-        """The whole text; the box is empty afterwards and the history knows it."""
-        text = self.whole
-        self.earlier.add(text)
-        self.load_text("")
-        self.pastes.forget()
-        return text
-
-    def set_aside(self) -> None:
-        """Empty the box; the text can be had back with Up."""
-        self.take()
-
-    async def _on_key(self, event: events.Key) -> None:
-        if self._does(event.key):
-            event.stop()
-            event.prevent_default()
-
-    def _does(self, key: str) -> bool:
-        """Whether the key has a meaning of its own here."""
-        match key:
-            case "enter":
-                self._enter()
-            case "alt+enter":
-                if self.text.strip():
-                    self.post_message(self.Queued(self.whole))
-            case key if key in self.NEW_LINE:
-                self.insert("\n")
-            case "up":
-                return self._older()
-            case "down":
-                return self._newer()
-            case _:
-                return False
-        return True
-
-    def _enter(self) -> None:
-        row, column = self.cursor_location
-        if self.document.get_line(row)[:column].endswith("\\"):
-            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
-        elif self.text.strip():
-            self.post_message(self.Sent(self.whole))
-
-    def _older(self) -> bool:
-        if not self.text and self.something_queued:
-            self.post_message(self.TookBack())
-            return True
-        if not self._at_edge(first=True):
-            return False
-        older = self.earlier.older(self.text)
-        if older is not None:
-            self.put(older)
-            self.move_cursor((0, 0))
-        return True
-
-    def _newer(self) -> bool:
-        newer = self.earlier.newer() if self._at_edge(first=False) else None
-        if newer is None:
-            return False
-        self.put(newer)
-        return True
-
-    def _at_edge(self, *, first: bool) -> bool:
-        """Whether the cursor is on the first or last row as shown."""
-        if not self.selection.is_empty:
-            return False
-        y = self.wrapped_document.location_to_offset(self.cursor_location).y
-        return y == 0 if first else y >= self.wrapped_document.height - 1
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.stop()
-        event.prevent_default()
-        start, end = self.selection
-        result = self.replace(self.pastes.fold(event.text), start, end, maintain_selection_offset=False)
-        self.move_cursor(result.end_location)
+from kimi_tui.ui.text import one_line
+from kimi_tui.ui.widgets.editor import Editor
+from kimi_tui.ui.widgets.popup import Popup
 
 
 class Prompt(Horizontal):
@@ -138,18 +28,34 @@ class Prompt(Horizontal):
 
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
-        self.marks = marks
         self.editor = Editor()
+        self.editor.first_refusal = self._list_takes
+        self.popup = Popup()
         self.sign = Static(marks.prompt, classes="sign", markup=False)
+        self._commands: Sequence[SlashCommand] = ()
+        self._files: Files | None = None
+        self._searching: str | None = None
+        """What was in the box when the search of earlier prompts began; None when it is not open."""
 
     def compose(self) -> ComposeResult:
+        yield self.popup
         yield self.sign
         yield self.editor
 
+    def know(self, commands: Sequence[SlashCommand], work_dir: str) -> None:
+        """What there is to complete."""
+        self._commands = commands
+        folder = Path(work_dir)
+        if self._files is None or self._files.folder != folder:
+            self._files = Files(folder) if folder.is_dir() else None
+
+    # --- size ----------------------------------------------------------------------------------------------------
+
     @on(TextArea.Changed)
-    def _grow(self) -> None:
+    def _changed(self) -> None:
         self.fit()
-        self.set_class(self.editor.text.startswith("!"), "-shell")
+        self.set_class(self.editor.document.get_line(0).startswith("!"), "-shell")
+        self._suggest()
 
     def fit(self) -> None:
         """As high as the text, at least one row and at most a third of the screen."""
@@ -161,3 +67,71 @@ class Prompt(Horizontal):
 
     def on_resize(self) -> None:
         self.fit()
+
+    # --- the list ------------------------------------------------------------------------------------------------
+
+    def search_history(self) -> None:
+        """Ctrl+R: earlier prompts that hold the words in the box; again: the next of them."""
+        if self._searching is not None:
+            self.popup.move(1)
+            return
+        self._searching = self.editor.text
+        self._suggest()
+
+    def _suggest(self) -> None:
+        if self._searching is not None:
+            self.popup.show([_earlier(prompt) for prompt in self.editor.earlier.search(self.editor.text)[:200]])
+            return
+        before = self.editor.before_cursor
+        if before and before == self.editor.placed:
+            self.popup.show(())
+        elif (word := completion.command_word(before)) is not None:
+            self.popup.show(completion.commands(word, self._commands))
+        elif self._files and (found := completion.file_word(before)):
+            self.run_worker(self._suggest_files(self._files, *found), group="files", exclusive=True)
+        else:
+            self.popup.show(())
+
+    async def _suggest_files(self, files: Files, start: int, query: str) -> None:
+        found = await files.find(query)
+        if completion.file_word(self.editor.before_cursor) == (start, query):
+            self.popup.show(completion.files(start, found))
+
+    def _list_takes(self, key: str) -> bool:
+        """Whether an open list has a use for the key."""
+        if key == "escape" and self._searching is not None:
+            self._end_search(self._searching)
+        elif self.popup.chosen is None:
+            return False
+        elif key in ("up", "down"):
+            self.popup.move(-1 if key == "up" else 1)
+        elif key == "escape":
+            self.popup.show(())
+        elif key in ("tab", "enter"):
+            self._accept(self.popup.chosen, send=key == "enter")
+        else:
+            return False
+        return True
+
+    @on(Popup.Chosen)
+    def _clicked(self, event: Popup.Chosen) -> None:
+        event.stop()
+        self._accept(event.suggestion, send=False)
+
+    def _accept(self, suggestion: Suggestion, *, send: bool) -> None:
+        if self._searching is not None:
+            self._end_search(suggestion.insert)
+            return
+        self.popup.show(())
+        self.editor.replace_before_cursor(suggestion.start, suggestion.insert)
+        if send and suggestion.complete and suggestion.start == 0:
+            self.editor.post_message(Editor.Sent(self.editor.whole))
+
+    def _end_search(self, text: str) -> None:
+        self._searching = None
+        self.popup.show(())
+        self.editor.put(text)
+
+
+def _earlier(prompt: str) -> Suggestion:
+    return Suggestion(one_line(prompt), "", prompt, 0)

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kimi_tui.ui.cells import cut, wrap
-from kimi_tui.ui.tones import TONE_CLASSES, Rows, Tones, strip_of, stylesheet
+from kimi_tui.ui.tones import Rows, Tones, strip_of, stylesheet
 
 
 def paragraph(text: str, width: int, tones: str, limit: int = 4) -> Rows:
@@ -25,7 +25,6 @@ class Sheet(Widget):
     """See the module."""
 
     DEFAULT_CSS = stylesheet("sheet")
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(TONE_CLASSES)
 
     def __init__(self, say: Callable[[int], Rows] | None = None, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)

@@ -1,0 +1,131 @@
+"""Which model answers: the embedded ones, those of the config, or any model string that is typed.
+
+Asks for `ListModels` and `SwitchModel`, listens to `ModelsListed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import on
+from textual.app import ComposeResult
+
+from kimi_tui.protocol.commands import ListModels, SwitchModel
+from kimi_tui.protocol.events import Event, ModelsListed
+from kimi_tui.protocol.views import ModelView
+from kimi_tui.ui.cells import count, literal, plural
+from kimi_tui.ui.listening import ask
+from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.page import Page
+from kimi_tui.ui.tones import Rows, Span, spread
+from kimi_tui.ui.widgets.searched import PickList
+from kimi_tui.ui.widgets.sheet import Sheet, paragraph
+
+TYPED = "any model string: provider/name, as litellm writes it"
+
+
+class ModelList(PickList[ModelView]):
+    """Narrows down at once as one types; a name that is not known is offered as it was typed."""
+
+    def __init__(self, marks: Marks, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self.marks = marks
+        self.current = ""
+        self.searching = True
+
+    def words(self, item: ModelView) -> str:
+        return f"{item.name} {'embedded' if item.embedded else ''}"
+
+    def same(self, one: ModelView, other: ModelView) -> bool:
+        return one.name == other.name
+
+    def ends_search(self) -> bool:
+        return False
+
+    def sought(self, query: str) -> None:
+        super().sought(query)
+        name = query.strip()
+        if name and all(item.name != name for item in self.shown):
+            self.shown.append(ModelView(name, about=TYPED))
+            self.resized()
+
+    def spans(self, index: int, width: int) -> list[Span]:
+        item = self.shown[index]
+        lead: Span = (self.marks.cursor if index == self.cursor else " ", "now")
+        mark = self.marks.now if item.name == self.current else " "
+        left: list[Span] = [(f" {mark} ", "now"), (literal(item.name), "strong" if item.name == self.current else "")]
+        if item.about == TYPED:
+            left.append(("  use this", "quiet"))
+        said = ["on this machine"] if item.embedded else []
+        said += [f"{count(item.window)} window"] if item.window else []
+        return [lead, *spread(left, [(" · ".join(said), "quiet")], width - 2)]
+
+    def about(self, width: int) -> Rows:
+        item = self.item
+        if item is None:
+            return [[("type a model string", "quiet")]]
+        can = [word for word, yes in (("tools", item.tools), ("images", item.vision)) if yes]
+        rows: Rows = [[(literal(item.name), "strong"), (f"  {', '.join(can)}" if item.about != TYPED else "", "quiet")]]
+        return [*rows, *paragraph(item.about, width, "", 4)] if item.about else rows
+
+
+class ModelPicker(Page):
+    """See the module."""
+
+    def __init__(self, marks: Marks = UNICODE) -> None:
+        super().__init__()
+        self.models = ModelList(marks, classes="listing")
+
+    def body(self) -> ComposeResult:
+        yield self.models
+        yield Sheet(self.models.about, classes="about")
+
+    def on_mount(self) -> None:
+        self.models.focus()
+        ask(self, ListModels())
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, ModelsListed):
+            self.models.current = event.current
+            self.models.show(event.models)
+            names = [model.name for model in event.models]
+            if event.current in names and not self.models.query_text:
+                self.models.rest(names.index(event.current))
+            self.frame_changed()
+
+    def title_words(self) -> str:
+        return "MODELS"
+
+    def facts(self, width: int) -> str:
+        return plural(len(self.models.items), "model")
+
+    def keys(self) -> Sequence[tuple[str, str]]:
+        return (("enter", "use"), ("type", "search, or any model string"), ("esc", "back"))
+
+    def searched(self) -> ModelList:
+        return self.models
+
+    @on(PickList.Highlighted)
+    def _aim(self) -> None:
+        self.query_one(".about", Sheet).changed()
+
+    @on(PickList.Searched)
+    def _search(self) -> None:
+        self.frame_changed()
+
+    @on(PickList.Chosen)
+    def _use(self) -> None:
+        chosen = self.models.item
+        if chosen is not None:
+            if chosen.name != self.models.current:
+                ask(self, SwitchModel(chosen.name))
+            self.dismiss()
+
+    def action_back(self) -> None:
+        """The search is always on: Esc empties it first, then leaves."""
+        if self.models.query_text:
+            self.models.stop_search()
+            self.models.searching = True
+            self.frame_changed()
+        else:
+            self.dismiss()

@@ -1,0 +1,151 @@
+"""The text of the prompt: what Enter and the arrows mean in it, earlier prompts, big pastes.
+
+Posts `Sent` for Enter, `Queued` for Alt+Enter and `TookBack` for Up in an empty box while something waits in the queue.
+What a key means for the whole app (Esc, Ctrl+C) is the app's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from kimi_tui.ui.history import History
+from kimi_tui.ui.paste import Pastes
+
+
+class Editor(TextArea):
+    """The text itself."""
+
+    @dataclass
+    class Sent(Message):
+        text: str
+
+    @dataclass
+    class Queued(Message):
+        text: str
+
+    @dataclass
+    class TookBack(Message):
+        pass
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "screen.scroll(-1)", show=False),
+        Binding("pagedown", "screen.scroll(1)", show=False),
+    ]
+    NEW_LINE: ClassVar[set[str]] = {"shift+enter", "ctrl+j", "ctrl+enter"}
+
+    def __init__(self) -> None:
+        super().__init__(
+            soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True, max_checkpoints=200
+        )
+        self.highlight_cursor_line = False
+        self.cursor_blink = False
+        self.earlier = History()
+        self.pastes = Pastes()
+        self.something_queued = False
+        self.first_refusal: Callable[[str], bool] = lambda key: False
+        """Asked before a key gets its meaning here: an open list takes the arrows."""
+        self.placed = ""
+        """The text that was last put here by the app, not by typing."""
+
+    @property
+    def whole(self) -> str:
+        """The text with big pastes unfolded."""
+        return self.pastes.unfold(self.text)
+
+    @property
+    def before_cursor(self) -> str:
+        return self.get_text_range((0, 0), self.cursor_location)
+
+    def replace_before_cursor(self, start: int, text: str) -> None:
+        """Replace what stands from character `start` of the text to the cursor."""
+        head = self.before_cursor[:start]
+        row, column = head.count("\n"), len(head) - (head.rfind("\n") + 1)
+        self.replace(text, (row, column), self.cursor_location, maintain_selection_offset=False)
+
+    def put(self, text: str) -> None:
+        """Replace the text; the cursor goes to its end. Can be undone like any edit."""
+        self.placed = text
+        self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
+        self.move_cursor(self.document.end)
+
+    def take(self) -> str:
+        """The whole text; the box is empty afterwards and the history knows it."""
+        text = self.whole
+        self.earlier.add(text)
+        self.load_text("")
+        self.pastes.forget()
+        return text
+
+    def set_aside(self) -> None:
+        """Empty the box; the text can be had back with Up."""
+        self.take()
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self.first_refusal(event.key) or self._does(event.key):
+            event.stop()
+            event.prevent_default()
+
+    def _does(self, key: str) -> bool:
+        """Whether the key has a meaning of its own here."""
+        match key:
+            case "enter":
+                self._enter()
+            case "alt+enter":
+                if self.text.strip():
+                    self.post_message(self.Queued(self.whole))
+            case key if key in self.NEW_LINE:
+                self.insert("\n")
+            case "up":
+                return self._older()
+            case "down":
+                return self._newer()
+            case _:
+                return False
+        return True
+
+    def _enter(self) -> None:
+        row, column = self.cursor_location
+        if self.document.get_line(row)[:column].endswith("\\"):
+            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
+        elif self.text.strip():
+            self.post_message(self.Sent(self.whole))
+
+    def _older(self) -> bool:
+        if not self.text and self.something_queued:
+            self.post_message(self.TookBack())
+            return True
+        if not self._at_edge(first=True):
+            return False
+        older = self.earlier.older(self.text)
+        if older is not None:
+            self.put(older)
+            self.move_cursor((0, 0))
+        return True
+
+    def _newer(self) -> bool:
+        newer = self.earlier.newer() if self._at_edge(first=False) else None
+        if newer is None:
+            return False
+        self.put(newer)
+        return True
+
+    def _at_edge(self, *, first: bool) -> bool:
+        """Whether the cursor is on the first or last row as shown."""
+        if not self.selection.is_empty:
+            return False
+        y = self.wrapped_document.location_to_offset(self.cursor_location).y
+        return y == 0 if first else y >= self.wrapped_document.height - 1
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        start, end = self.selection
+        result = self.replace(self.pastes.fold(event.text), start, end, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)

@@ -1,0 +1,102 @@
+"""The screen in a real pseudo-terminal: what is written to it, first and last."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.ui.start import sketch
+
+ROOT = Path(__file__).parent.parent.parent
+LONGEST = 30.0
+"""Seconds; a loaded machine is slow, and a hang must end."""
+MODES_OFF = (b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?25h")
+
+
+class Terminal:
+    """A child in a pseudo-terminal of 100×30."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.written = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(ROOT)
+            os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm-256color", TEXTUAL_ANIMATIONS="none")
+            os.execv(sys.executable, [sys.executable, *arguments])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+
+    def read_until(self, wanted: bytes) -> None:
+        end = time.monotonic() + LONGEST
+        while wanted not in self.written and time.monotonic() < end:
+            if not self._read():
+                break
+        assert wanted in self.written, self.written[-2_000:]
+
+    def type(self, keys: bytes) -> None:
+        os.write(self.fd, keys)
+
+    def read_to_end(self) -> int:
+        """The exit status, as the shell tells it."""
+        end = time.monotonic() + LONGEST
+        while time.monotonic() < end and self._read():
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def _read(self) -> bool:
+        if select.select([self.fd], [], [], 0.5)[0]:
+            try:
+                data = os.read(self.fd, 65_536)
+            except OSError:
+                return False
+            self.written += data
+            return bool(data)
+        return True
+
+
+@pytest.fixture
+def play() -> Iterator[Terminal]:
+    terminal = Terminal("-m", "tests.ui.play")
+    yield terminal
+    try:
+        os.kill(terminal.pid, signal.SIGKILL)
+        os.waitpid(terminal.pid, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass
+    os.close(terminal.fd)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGABRT])
+def test_the_terminal_is_put_back_after_a_signal(play: Terminal, number: signal.Signals) -> None:
+    play.read_until(b"Nothing else calls it")
+    os.kill(play.pid, number)
+    assert play.read_to_end() == 0
+    assert [mode for mode in MODES_OFF if mode not in play.written] == []
+    assert play.written.rstrip().endswith(b"kimi-tui -r 0123")
+
+
+def test_what_is_typed_before_the_first_frame_reaches_the_prompt(play: Terminal) -> None:
+    play.read_until("❯".encode())
+    play.type(b"typed early\r")
+    play.read_until(b"Nothing else calls it")
+    play.read_until(b"typed early")
+
+
+def test_the_sketch_fits_the_window_and_says_nothing_in_a_tiny_one() -> None:
+    assert "\x1b[26;1H╭" in sketch(100, 30) and "─" * 98 in sketch(100, 30)
+    assert "╭" not in sketch(20, 5)
+
+
+def test_the_sketch_has_no_colours_when_none_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "38;2" not in sketch(100, 30)
