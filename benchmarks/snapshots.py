@@ -59,7 +59,7 @@ async def measure(root: Path, files: int) -> None:
 def main() -> None:
     files = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["KIMI_TUI_HOME"] = os.path.join(folder, "home")
+        os.environ["KIMI_TUI_HOME"] = str(Path(folder) / "home")
         asyncio.run(measure(Path(folder), files))
 
 

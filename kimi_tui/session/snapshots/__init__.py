@@ -8,6 +8,7 @@ nothing that they name is run. Not recorded: owners, times, hard links, extended
 
 from kimi_tui.session.snapshots.git import GitFault
 from kimi_tui.session.snapshots.ground import Refused
+from kimi_tui.session.snapshots.log import Passage, SnapshotLog, Why, stretches
 from kimi_tui.session.snapshots.restore import Stretch, Wish
 from kimi_tui.session.snapshots.snapshots import Snapshots
 from kimi_tui.session.snapshots.values import FileChange, Kept, Limits, RestoreResult, Snapshot
@@ -17,10 +18,14 @@ __all__ = [
     "GitFault",
     "Kept",
     "Limits",
+    "Passage",
     "Refused",
     "RestoreResult",
     "Snapshot",
+    "SnapshotLog",
     "Snapshots",
     "Stretch",
+    "Why",
     "Wish",
+    "stretches",
 ]

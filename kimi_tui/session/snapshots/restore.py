@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from kimi_tui.protocol.views import FileFate
 from kimi_tui.session.snapshots.disk import WorkTree
 from kimi_tui.session.snapshots.trees import Trees
 from kimi_tui.session.snapshots.values import FOLDER, Change, Held, Kept
@@ -43,6 +44,13 @@ class Wish:
     @property
     def edited(self) -> bool:
         return self.mixed or self.now != self.have
+
+    @property
+    def change(self) -> FileFate:
+        """What going back would do to the file; empty for folders."""
+        if any(side is not None and side.mode == FOLDER for side in (self.want, self.have)):
+            return ""
+        return "deleted" if self.want is None else "recreated" if self.now is None else "rewritten"
 
 
 def chain(stretches: Sequence[Stretch], present: str | None = None) -> list[tuple[bool, str, str]]:

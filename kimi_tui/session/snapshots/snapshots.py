@@ -81,7 +81,7 @@ class Snapshots:
 
     async def tidy(self, keep_days: int, wanted: frozenset[str]) -> None:
         """Let go of old snapshots, but for the wanted ones. In the background: this may take long."""
-        await self._run(lambda: self._store.tidy(keep_days, wanted))
+        await asyncio.to_thread(self._store.tidy, keep_days, wanted)
 
     def stop(self) -> None:
         """End what runs; nothing works after this."""

@@ -84,16 +84,15 @@ class Store:
     def tidy(self, keep_days: int, wanted: frozenset[str]) -> None:
         """Let go of snapshots older than that, but for `wanted` ones and the current one, and let git clean up."""
         with self._alone():
-            if self._ground is None:
-                return
             wanted |= {self._read_current()[0]}
             oldest = self._date(time.time() - keep_days * 86400)
             refs = self.git.run("for-each-ref", "--format=%(refname)", "refs/snapshots/").decode().split()
             old = [ref for ref in refs if ref.split("/")[2] < oldest and ref.rpartition("/")[2] not in wanted]
             self.git.run("update-ref", "--stdin", given="".join(f"delete {ref}\n" for ref in old).encode())
             self.git.run("pack-refs", "--all", gentle=True)
-            auto = ("gc.auto=6700", "gc.autoDetach=false", "gc.pruneExpire=1.day.ago")
-            self.git.run("gc", "--auto", "--quiet", settings=auto, gentle=True)
+        # what is younger than a day stays, so this needs no lock and keeps nobody waiting
+        auto = ("gc.auto=6700", "gc.autoDetach=false", "gc.pruneExpire=1.day.ago")
+        self.git.run("gc", "--auto", "--quiet", settings=auto, gentle=True)
 
     def stop(self) -> None:
         """End what runs; nothing can be done with the store after this."""
