@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.goals import Goal
-from kimi_tui.agent.moves import reset
+from kimi_tui.agent.moves import shown_anew
 from kimi_tui.faults import Fault
 from kimi_tui.protocol.events import Noticed
 from kimi_tui.protocol.views import RevertPreview
@@ -36,13 +36,13 @@ async def jump_with_files(
 ) -> None:
     """Take the passages back, then jump (or not, when the files alone are meant).
 
-    When the user wants both and the files cannot be put back, nothing happens: raises Fault, OSError. A D-Mail is
-    delivered all the same."""
+    When the user asks for files and they cannot be put back, nothing happens: raises Fault, OSError. Undo, redo and
+    a D-Mail go on without them."""
     left = desk.context.timeline.live_id
     try:
         made = await desk.files.take_back(passages, why, overwrite=overwrite)
     except (Fault, OSError) as fault:
-        if why != "dmail":
+        if why in ("revert", "only"):
             raise
         desk.emit(Noticed(f"the files stay as they are: {fault}", "warning"))
         made = None
@@ -50,7 +50,7 @@ async def jump_with_files(
         if made is not None:
             await desk.files.went_with(made[0], left)
     else:
-        desk.emit(reset(desk))
+        await shown_anew(desk)
     if made is not None:
         report(desk, made[1])
     elif why in ("only", "revert"):
@@ -60,7 +60,7 @@ async def jump_with_files(
 async def files_only(desk: Desk, passage: Passage, why: Why) -> None:
     """Take back a restore that left the conversation alone."""
     made = await desk.files.take_back([passage], why, of=passage.n)
-    desk.emit(reset(desk))
+    await shown_anew(desk)
     if made is not None:
         report(desk, made[1])
 

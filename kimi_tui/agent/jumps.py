@@ -31,7 +31,7 @@ async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) ->
             note=jump.note,
         )
         desk.denwa_renji.delivered()
-        moved(desk, made)
+        await moved(desk, made)
         return True
 
     await land(jump_with_files(desk, switch, passages, "dmail"))

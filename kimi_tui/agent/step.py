@@ -18,7 +18,7 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import delivery
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import reminder
-from kimi_tui.agent.moves import read_anew
+from kimi_tui.agent.moves import shown_anew
 from kimi_tui.agent.rows import mark_named, newest_checkpoint, newest_row
 from kimi_tui.agent.stream import Draft, fold
 from kimi_tui.agent.tool_calls import open_call, watch
@@ -72,7 +72,7 @@ async def take_step(step: Step) -> StepOutcome | None:
         desk.emit(StepEnded(step.number, newest_row(desk)))
         desk.tell_tokens()
         if desk.tell_problems():
-            read_anew(desk)
+            await land(shown_anew(desk))
     return resolve(step, answer, results)
 
 

@@ -117,7 +117,7 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, activity="retrying", retry=Retry(reason, attempt, attempts, wait))
         case ev.ToolCallStarted(tool):
             return replace(_busy(state, "tool"), tools=(*state.tools, tool.call_id))
-        case ev.ToolCallFinished(tool):
+        case ev.ToolCallFinished(tool) if tool.call_id in state.tools:  # not the user's own command
             left = tuple(call for call in state.tools if call != tool.call_id)
             return replace(_busy(state, "tool" if left else "waiting"), tools=left)
         case ev.ApprovalRequested(approval):

@@ -67,6 +67,8 @@ class ChatScreen(Keyboard):
                 self.entries_loaded()
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
+            case ev.RotationRead(file, entries):
+                self.sidebar.take_rotation(file, entries)
 
     def _said(self, event: ev.Event) -> None:
         """Events that put something into the chat or the prompt."""
@@ -75,6 +77,8 @@ class ChatScreen(Keyboard):
                 self._opened(event)
             case ev.TranscriptReset():
                 self._prompt_after_jump(event)
+            case ev.SessionsListed() if self.is_current and not self.conversation.stored:
+                self.do("sessions")  # started in order to pick one
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
