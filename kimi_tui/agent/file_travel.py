@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from kimi_tui.session.snapshots import Kept, Passage, RestoreResult, Why
 if TYPE_CHECKING:
     from kimi_tui.agent.desk import Desk
 
+log = logging.getLogger(__name__)
+
 _NAMED = 3
 """Files that a notice names."""
 
@@ -24,7 +27,11 @@ async def with_files(desk: Desk, preview: RevertPreview, goal: Goal) -> RevertPr
     """The preview with what snapshots tell of the files; without them it stays as it is."""
     if not goal.passages:
         return preview
-    return replace(preview, files=await desk.files.touched(goal.passages), restorable=True)
+    try:
+        return replace(preview, files=await desk.files.touched(goal.passages), restorable=True)
+    except (Fault, OSError) as fault:
+        log.warning("the files of that point are not known: %s", fault)
+        return preview
 
 
 async def jump_with_files(

@@ -27,6 +27,9 @@ CLOSING_SECONDS = 5.0
 """Time that a snapshot gets to end in when a turn ends or the session is closed."""
 
 
+PATIENCE_SECONDS = 20.0
+"""Time that a tool waits for the first snapshot of a large folder."""
+
 _OWN_STATE = frozenset(("AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "SendDMail", "SetTodoList"))
 """Tools that change the session, not the work dir."""
 
@@ -73,7 +76,8 @@ class Files:
         if not self._recording or self._open is not None:
             return
         try:
-            await self._settle()
+            if not await self._ready():
+                return
             snapshot = await self._snapshots.take()
             if snapshot is None:
                 self._stop_recording(self._snapshots.off)
@@ -95,9 +99,8 @@ class Files:
             await asyncio.wait([self._newest], timeout=CLOSING_SECONDS)
 
     async def close(self) -> None:
-        """Let what is being recorded end, for a short time."""
-        if self._takes:
-            await asyncio.wait(self._takes, timeout=CLOSING_SECONDS)
+        """Let the last step be recorded, for a short time; anything else ends now."""
+        await self.turn_ended()
         self._recording = False
         self._snapshots.stop()
         tidying = [self._tidying] if self._tidying is not None else []
@@ -177,11 +180,14 @@ class Files:
         if snapshot is not None:
             await asyncio.to_thread(self._book.add, passage.n, after=snapshot.id)
         if self._tidying is None:
-            self._tidying = asyncio.create_task(self._guarded(self._tidy()), name="tidy snapshots")
+            self._tidying = asyncio.create_task(self._tidy(), name="tidy snapshots")
 
     async def _tidy(self) -> None:
         wanted = frozenset(oid for each in self._book.passages for oid in (each.before, each.after) if oid)
-        await self._snapshots.tidy(self._keep_days, wanted)
+        try:
+            await self._snapshots.tidy(self._keep_days, wanted)
+        except (Fault, OSError) as fault:
+            log.warning("old snapshots stay where they are: %s", fault)
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._guarded(work), name="record files")
@@ -197,6 +203,17 @@ class Files:
         except Exception:
             log.exception("recording files broke")
             self._stop_recording("files are no longer recorded: the log has the details")
+
+    async def _ready(self) -> bool:
+        """Wait for what is being recorded, but not for ever: a tool is waiting, and the user with it."""
+        if self._takes:
+            _, late = await asyncio.wait(self._takes, timeout=PATIENCE_SECONDS)
+            if late:
+                self._stop_recording(f"files are not recorded: that takes longer than {PATIENCE_SECONDS:.0f} s here")
+                self._snapshots.give_up()
+                return False
+        await self._settle()
+        return True
 
     async def _settle(self) -> None:
         """Wait for what is being recorded. A step that was cut off (the program was killed) ends now."""

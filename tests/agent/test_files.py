@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 from pydantic import BaseModel
 
 from kimi_tui.agent.files import Files
@@ -224,6 +227,20 @@ async def test_a_turn_goes_on_where_files_cannot_be_recorded(tmp_path: Path) -> 
         await it.do(RevertTo(0, files="only"))
         assert (work / "a").read_text() == "two"
         assert "no file was changed" in it.last(Noticed).text
+
+
+async def test_a_tool_does_not_wait_for_ever_for_a_folder_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "bin" / "git"
+    plant(tmp_path, bin__git=f'#!/bin/sh\ncase "$*" in *ls-files*) sleep 60;; esac\nexec {shutil.which("git")} "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)
+    monkeypatch.setattr("kimi_tui.agent.files.PATIENCE_SECONDS", 0.2)
+    async with recorded(tmp_path, three_turns()) as (it, work):
+        assert (await it.turn("first")).reason == "done"
+        assert [notice.text.partition(":")[0] for notice in it.all(Noticed)] == ["files are not recorded"]
+        assert (work / "a").read_text() == "two"
 
 
 async def test_an_interrupted_step_can_be_taken_back(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 What is recorded: every file, link and empty folder of the work dir with its permissions, but for what the user's
 ignore files leave out, `.git` folders, and files over the size limit, which are named. Files of nested repositories and
 submodules are files like any other. The user's repository, index, hooks and configuration are never written, and
-nothing that they name is run. Not recorded: owners, times, hard links, extended attributes, permissions of folders.
+nothing that they name is run. Not recorded: further folders that tools may use; owners, times, hard links, extended
+attributes, permissions of folders.
 """
 
 from kimi_tui.session.snapshots.git import GitFault

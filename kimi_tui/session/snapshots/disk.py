@@ -16,8 +16,9 @@ from kimi_tui.session.snapshots.values import FILE, FOLDER, LINK, PROGRAM, Held
 class WorkTree:
     """All paths are relative to `root`."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, file_bytes: int = 64 << 20) -> None:
+        """Content of files larger than `file_bytes` is not looked at: it is never what was recorded."""
+        self.root, self._file_bytes = root, file_bytes
 
     def held(self, path: str) -> Held | None:
         """What stands there; None for nothing, for a folder with something in it, and for what lies behind a link."""
@@ -30,7 +31,8 @@ class WorkTree:
                 return Held(LINK, name_of(_target(where)))
             if stat.S_ISREG(about.st_mode):
                 mode = PROGRAM if about.st_mode & stat.S_IXUSR else FILE
-                return Held(mode, name_of(where.read_bytes()), stat.S_IMODE(about.st_mode))
+                large = about.st_size > self._file_bytes
+                return Held(mode, "" if large else name_of(where.read_bytes()), stat.S_IMODE(about.st_mode))
             if stat.S_ISDIR(about.st_mode):
                 return None if any(os.scandir(where)) else Held(FOLDER)
         except OSError:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
@@ -61,10 +63,17 @@ class Git:
         info.mkdir(exist_ok=True)
         (info / "attributes").write_text(ATTRIBUTES, encoding="ascii")
 
-    def run(self, *arguments: str, given: bytes = b"", settings: Iterable[str] = (), gentle: bool = False) -> bytes:
-        """What git prints. `given` goes to its standard input. Raises GitFault."""
+    def run(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        settings: Iterable[str] = (),
+        gentle: bool = False,
+        seconds: float | None = None,
+    ) -> bytes:
+        """What git prints. `given` goes to its standard input; `seconds` is another limit. Raises GitFault."""
         flags = [part for setting in settings for part in ("-c", setting)]
-        return self._call([*flags, *arguments], given=given, gentle=gentle)
+        return self._call([*flags, *arguments], given=given, gentle=gentle, seconds=seconds)
 
     def contents(self, oids: Iterable[str]) -> Iterator[bytes]:
         """The blobs of these names, one after the other. Raises GitFault for one that is missing."""
@@ -86,19 +95,31 @@ class Git:
     def stop(self) -> None:
         """End what runs and refuse anything more."""
         self._stopped.set()
-        for process in tuple(self._running):
-            with contextlib.suppress(OSError):
-                process.kill()
+        self.kill()
 
-    def _call(self, arguments: list[str], *, given: bytes = b"", gentle: bool = False, alone: bool = False) -> bytes:
+    def kill(self) -> None:
+        """End what runs."""
+        for process in tuple(self._running):
+            _kill(process)
+
+    def _call(
+        self,
+        arguments: list[str],
+        *,
+        given: bytes = b"",
+        gentle: bool = False,
+        alone: bool = False,
+        seconds: float | None = None,
+    ) -> bytes:
+        limit = self.seconds if seconds is None else seconds
         process = self._start(arguments, alone=alone)
         if gentle and hasattr(os, "setpriority"):
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
         try:
-            out, err = process.communicate(given, timeout=self.seconds)
+            out, err = process.communicate(given, timeout=limit)
         except subprocess.TimeoutExpired as late:
-            raise GitFault(f"git {_verb(arguments)} took longer than {self.seconds:.0f} s") from late
+            raise GitFault(f"git {_verb(arguments)} took longer than {limit:.0f} s") from late
         finally:
             self._end(process)
         if process.returncode:
@@ -127,13 +148,22 @@ class Git:
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is None:
-            process.kill()
+            _kill(process)
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
         process.wait()
         self._running.discard(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End it and the programs that it has started: these hold its pipes open."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def program() -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -19,9 +17,10 @@ from kimi_tui.session.snapshots.restore import Restore, Stretch, Wish, wishes
 from kimi_tui.session.snapshots.store import Store
 from kimi_tui.session.snapshots.values import FileChange, Held, Limits, RestoreResult, Snapshot
 
-log = logging.getLogger(__name__)
-
 T = TypeVar("T")
+
+_SHOWN = 512 << 10
+"""Bytes of a text that is compared on a screen, at most."""
 
 
 class Snapshots:
@@ -37,7 +36,7 @@ class Snapshots:
         """Why nothing is recorded here, in one line; empty while it is."""
         where = folder if folder is not None else data_folder() / "snapshots" / hash_of(work_dir)
         self._store = Store(work_dir, where, limits or Limits(), (*hide, data_folder()))
-        self._disk = WorkTree(self._store.work_dir)
+        self._disk = WorkTree(self._store.work_dir, (limits or Limits()).file_bytes)
         self._turn = asyncio.Lock()
 
     async def take(self, *, gentle: bool = False) -> Snapshot | None:
@@ -55,7 +54,7 @@ class Snapshots:
         return await self._run(lambda: self._store.trees.changes(before, after or self._store.take().id))
 
     async def diff(self, before: str, after: str | None, path: str) -> DiffView | None:
-        """One path's two texts; None when either is no text. Raises GitFault."""
+        """One path's two texts; None when either is no text or a very long one. Raises GitFault."""
         return await self._run(lambda: self._diff(before, after or self._store.take().id, path))
 
     async def touched(self, stretches: Sequence[Stretch]) -> list[tuple[Wish, bool]]:
@@ -82,6 +81,10 @@ class Snapshots:
     async def tidy(self, keep_days: int, wanted: frozenset[str]) -> None:
         """Let go of old snapshots, but for the wanted ones. In the background: this may take long."""
         await asyncio.to_thread(self._store.tidy, keep_days, wanted)
+
+    def give_up(self) -> None:
+        """End what runs now; it raises GitFault. The next one starts afresh."""
+        self._store.git.kill()
 
     def stop(self) -> None:
         """End what runs; nothing works after this."""
@@ -125,7 +128,7 @@ class Snapshots:
     def _view(self, path: str, before: Held | None, after: Held | None) -> DiffView | None:
         oids = [held.oid for held in (before, after) if held is not None and held.oid]
         texts = dict(zip(oids, self._store.trees.contents(oids), strict=True))
-        if any(b"\0" in text[:8000] for text in texts.values()):
+        if any(b"\0" in text[:8000] or len(text) > _SHOWN for text in texts.values()):
             return None
-        old, new = (os.fsdecode(texts.get(held.oid, b"")) if held else "" for held in (before, after))
+        old, new = (texts.get(held.oid, b"").decode("utf-8", "replace") if held else "" for held in (before, after))
         return DiffView(path, old, new)

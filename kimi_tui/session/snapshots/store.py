@@ -29,6 +29,8 @@ from kimi_tui.session.snapshots.values import Limits, Notes, Snapshot
 
 _PACKED_ABOVE = 500
 """New files from which on they go into one pack instead of a file each."""
+_CLEANING = 900.0
+"""Seconds that cleaning up may take, in the background."""
 _WAIT = 30.0
 """Seconds for another process to let go of the repository."""
 
@@ -64,6 +66,7 @@ class Store:
         with self._alone():
             begun, first = time.time(), self._ground is None
             ground = self._ground = self._open() if self._ground is None else self._ground
+            (self.git.folder / "index.lock").unlink(missing_ok=True)  # of a git that was killed: nobody else is in here
             current = self._current(ground)
             scan = Scan(self.git, ground, hidden(ground, self._hide), self._limits, gentle=gentle)
             young = {path: about.st_mode for path, about in self._young.items()}
@@ -92,7 +95,7 @@ class Store:
             self.git.run("pack-refs", "--all", gentle=True)
         # what is younger than a day stays, so this needs no lock and keeps nobody waiting
         auto = ("gc.auto=6700", "gc.autoDetach=false", "gc.pruneExpire=1.day.ago")
-        self.git.run("gc", "--auto", "--quiet", settings=auto, gentle=True)
+        self.git.run("gc", "--auto", "--quiet", settings=auto, gentle=True, seconds=_CLEANING)
 
     def stop(self) -> None:
         """End what runs; nothing can be done with the store after this."""
@@ -114,8 +117,6 @@ class Store:
         ground = survey(self.work_dir)
         self.git.root = ground.root
         prepare(self.git, ground)
-        with contextlib.suppress(FileNotFoundError):
-            (self.git.folder / "index.lock").unlink()  # left by a git that was killed: nobody else is in here
         return ground
 
     def _current(self, ground: Ground) -> Current | None:
