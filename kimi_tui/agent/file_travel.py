@@ -37,22 +37,23 @@ async def with_files(desk: Desk, preview: RevertPreview, goal: Goal) -> RevertPr
 async def jump_with_files(
     desk: Desk,
     jump: Callable[[], Awaitable[bool]],
-    passages: Sequence[Passage],
+    passages: Sequence[Passage] | None,
     why: Why,
     overwrite: Sequence[str] = (),
 ) -> None:
-    """Take the passages back, then jump (or not, when the files alone are meant).
+    """Take the passages back (None: the files stay), then jump (or not, when the files alone are meant).
 
     When the user asks for files and they cannot be put back, nothing happens: raises Fault, OSError. Undo, redo and
     a D-Mail go on without them."""
     left = desk.context.timeline.live_id
+    made = None
     try:
-        made = await desk.files.take_back(passages, why, overwrite=overwrite)
+        if passages is not None:
+            made = await desk.files.take_back(passages, why, overwrite=overwrite)
     except (Fault, OSError) as fault:
         if why in ("revert", "only"):
             raise
         desk.emit(Noticed(f"the files stay as they are: {fault}", "warning"))
-        made = None
     if await jump():
         if made is not None:
             await desk.files.went_with(made[0], left)
@@ -61,7 +62,7 @@ async def jump_with_files(
     if made is not None:
         report(desk, made[1])
     elif why in ("only", "revert"):
-        desk.emit(Noticed("no file was changed since then, as far as is recorded"))
+        desk.emit(Noticed("the files stay as they are: they are not recorded here", "warning"))
 
 
 async def files_only(desk: Desk, passage: Passage, why: Why) -> None:

@@ -116,10 +116,10 @@ class Files:
         """What has changed files since a timeline was left."""
         return self._book.since_left(timeline, at)
 
-    def moved_with(self, timeline: str) -> list[Passage]:
-        """What has changed files since a timeline was left, if files went back when it was; else nothing."""
+    def moved_with(self, timeline: str) -> list[Passage] | None:
+        """What has changed files since a timeline was left, if files went along when it was; else None."""
         moved = self._book.left(timeline)
-        return [] if moved is None else [passage for passage in self._book.passages if passage.n >= moved.n]
+        return None if moved is None else [passage for passage in self._book.passages if passage.n >= moved.n]
 
     def undoable(self, since: float) -> Passage | None:
         """The newest restore of files alone after that time, if it still stands."""
@@ -142,11 +142,11 @@ class Files:
     async def take_back(
         self, passages: Sequence[Passage], why: Why, *, overwrite: Sequence[str] = (), of: int | None = None
     ) -> tuple[Passage, RestoreResult] | None:
-        """Take back what was done to files in these passages. None when that is nothing.
+        """Take back what was done to files in these passages; be it nothing, this moment can be come back to.
 
-        Raises Fault, OSError before anything is touched. Must not be cut short."""
+        None when files are not recorded. Raises Fault, OSError before anything is touched. Must not be cut short."""
         spans = await self._spans(passages)
-        if not spans:
+        if not spans and not self._recording:
             return None
         at = self._clock()
         result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite))

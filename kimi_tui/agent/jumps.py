@@ -19,7 +19,7 @@ async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) ->
     lost = len(requests) - len(kept)
     before = desk.total
 
-    passages = desk.files.since(mark) if desk.loop.dmail_restores_files else []
+    passages = desk.files.since(mark) if desk.loop.dmail_restores_files else None
 
     async def switch() -> bool:
         made = await desk.context.rewrite(
