@@ -14,6 +14,7 @@ from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.desk import Desk, Loop
 from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
@@ -37,6 +38,8 @@ from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
 from kimi_tui.session import Session, SessionState, choose_session
+from kimi_tui.session.snapshots import Limits as SnapshotLimits
+from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
 from kimi_tui.tools.toolset import Toolset
@@ -116,6 +119,7 @@ class StandardOpener:
             questions=questions,
             transcript=Transcript(toolset.view),
             loop=self._loop(),
+            files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
             notices=tuple(line for line in (damaged, *self._settings.notices) if line),
@@ -158,7 +162,21 @@ class StandardOpener:
             retry=RetryPolicy(attempts=max(1, loop.max_retries_per_step)),
             limits=Limits(loop.compaction_trigger_ratio, loop.reserved_context_size),
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
+            dmail_restores_files=loop.dmail_restores_files,
             budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),
+        )
+
+    def _files(self, session: Session) -> Files:
+        """Runs in a worker: reads the session's log of snapshots."""
+        wanted = self._settings.snapshots
+        if not wanted.enabled:
+            return nothing_recorded()
+        limits = SnapshotLimits(file_bytes=wanted.max_file_megabytes << 20, files=wanted.max_files)
+        book = SnapshotLog(session.folder)
+        book.load()
+        snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
+        return Files(
+            snapshots, book, tell=lambda text: self._emit(Noticed(text, "warning")), keep_days=wanted.keep_days
         )
 
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:

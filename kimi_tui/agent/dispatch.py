@@ -53,6 +53,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.AddDir: Handler("beside", control.add_dir),
     say.KeepDraft: Handler("now", control.keep_draft),
     say.PreviewRevert: Handler("beside", time_travel.preview_revert),
+    say.PreviewFile: Handler("beside", time_travel.preview_file),
     say.RevertTo: Handler("alone", time_travel.revert_to),
     say.Undo: Handler("alone", time_travel.undo),
     say.Redo: Handler("alone", time_travel.redo),

@@ -84,6 +84,7 @@ async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
+    await desk.files.close()
     if desk.summariser is not None:
         await desk.summariser.close()
     try:

@@ -61,6 +61,7 @@ async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
 
 async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> None:
     desk.transcript.close_calls()
+    await desk.files.turn_ended()
     if not turn.opened:
         desk.emit(PromptReturned(prompt.text, ended.message))
     else:
