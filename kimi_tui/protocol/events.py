@@ -25,6 +25,7 @@ from typing import Any, Literal
 from kimi_tui.protocol.views import (
     ApprovalView,
     Entry,
+    McpServerView,
     ModelView,
     Modes,
     QuestionView,
@@ -33,6 +34,7 @@ from kimi_tui.protocol.views import (
     SessionView,
     SlashCommand,
     SwitchView,
+    TaskView,
     TimelineRow,
     TodoItem,
     Tokens,
@@ -381,6 +383,30 @@ class ContextMeasured(Event):
 @dataclass(frozen=True, slots=True)
 class SessionsListed(Event):
     sessions: tuple[SessionView, ...]
+
+
+# --- beside the turn ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TasksChanged(Event):
+    """A background task was started, found again, or has ended. All that are known, oldest first."""
+
+    tasks: tuple[TaskView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRead(Event):
+    task: TaskView
+    output: str
+    """The newest part of it; `task.output_file` has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpChanged(Event):
+    """All servers that are configured, as they stand."""
+
+    servers: tuple[McpServerView, ...]
 
 
 # --- everything else ---------------------------------------------------------------------------------------------
