@@ -11,17 +11,24 @@ UV     := $(shell command -v uv 2>/dev/null)
 
 install: $(STAMP)
 
+OLD    := import sys; sys.exit(sys.version_info < (3, 11) and "kimi-tui needs Python 3.11 or newer: make PYTHON=…")
+WHERE  := $(PYTHON) -c 'import sys; print(sys.executable)'
+WHAT   := --constraint constraints.txt --group dev --editable '.[local,zstd]'
+PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
+
+define WITH_PIP
+$(PYTHON) -m venv --clear $(VENV) && $(PIP) --upgrade 'pip>=25.1' && $(PIP) $(WHAT)
+endef
+
+define WITH_UV
+rm -rf $(VENV) && $(UV) venv --quiet --python "$$($(WHERE))" $(VENV) && \
+VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --compile-bytecode $(WHAT)
+endef
+
 $(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kimi-tui needs Python 3.11 or newer, this is %d.%d: make PYTHON=…" % sys.version_info[:2])'
-	@rm -rf $(VENV)
-ifdef UV
-	@$(UV) venv --quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" $(VENV)
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(UV) pip install --quiet --compile-bytecode --constraint constraints.txt --group dev --editable '.[local,zstd]'
-else
-	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt --group dev --editable '.[local,zstd]'
-endif
+	@$(PYTHON) -c '$(OLD)'
+	@echo 'installing into $(VENV), once …' >&2
+	@$(if $(UV),{ $(WITH_UV); } || { echo 'uv could not do it; trying pip …' >&2; $(WITH_PIP); },$(WITH_PIP))
 	@touch $@
 
 run: $(STAMP)

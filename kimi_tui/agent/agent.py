@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 
 TURN = "turn"
 
+MOVES = ("RevertTo", "Undo", "Redo", "RestoreRotation", "ClearContext", "Compact")
+"""Commands after which the model's next prompt begins in another way."""
+
 
 class Agent:
     """Implements `AgentPort`. Built by `bootstrap.connect`."""
@@ -156,8 +159,11 @@ class Agent:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None
-        if not self._closing:
-            self.go_on()
+        if self._closing:
+            return
+        self.go_on()
+        if not self.busy and task.get_name() in MOVES:
+            self.readiness.warm()
 
     async def _close(self) -> None:
         self._closing = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from kimi_tui.protocol.commands import (
     TakeBackQueued,
 )
 from kimi_tui.protocol.events import Noticed, TitleChanged
-from kimi_tui.session import session_at
+from kimi_tui.session import Session, session_at
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
@@ -73,13 +74,18 @@ async def set_title(agent: Agent, command: SetTitle) -> None:
     desk = agent.desk
     if command.path and Path(command.path) != desk.session.folder:
         other = session_at(Path(command.path), desk.session.work_dir)
-        state, _ = other.load_state()
-        state.title = command.title
-        other.save_state(state)
+        await asyncio.to_thread(_rename, other, command.title)
         return
     desk.state.title = desk.title = command.title
     desk.keep_state()
+    await desk.state_file.flush()
     agent.emit(TitleChanged(command.title))
+
+
+def _rename(session: Session, title: str) -> None:
+    state, _ = session.load_state()
+    state.title = title
+    session.save_state(state)
 
 
 async def add_dir(agent: Agent, command: AddDir) -> None:

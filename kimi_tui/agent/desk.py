@@ -114,7 +114,7 @@ class Desk:
             plan=self.modes.plan,
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
-            afk=self.modes.afk or self.headless,
+            afk=(self.modes.afk or self.headless) and self.model.view.tools,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.marks import is_prompt, mark_of, meta
+from kimi_tui.agent.marks import is_prompt, meta
 from kimi_tui.agent.rows import mark_named, rotation_path
 from kimi_tui.agent.spans import owner
 from kimi_tui.context import CheckpointRef
@@ -40,7 +40,7 @@ def preview(desk: Desk, command: PreviewRevert) -> RevertPreview:
         checkpoint=mark.id,
         file=None,
         steps=sum(message.role == "assistant" for message in dropped),
-        messages=sum(mark_of(message) != "checkpoint" for message in dropped),
+        messages=len(dropped),
         tokens=max(0, context.token_count_with_pending - mark.tokens),
         tool_calls=sum(len(message.tool_calls or ()) for message in dropped),
         files=tuple(touched(dropped, desk.session.work_dir)),

@@ -65,7 +65,7 @@ def _room(model: ChatModel, focus: str) -> int:
     window = model.view.window
     if not window:
         return UNLIMITED
-    frame = [Message(role="user", content=instruction(focus) + prompt("compact_system"))]
+    frame = [Message(role="user", content=instruction(focus, small=model.view.embedded) + prompt("compact_system"))]
     return max(500, window - (reply_limit(window) or 0) - estimate_text_tokens(frame) - window // 20)
 
 
@@ -115,7 +115,7 @@ class _Writer:
     async def write(self, messages: Sequence[Message], earlier: str) -> Summary:
         ask = Request(
             prompt("compact_system"),
-            [request(messages, self.focus, earlier)],
+            [request(messages, self.focus, earlier, small=self.model.view.embedded)],
             max_output_tokens=reply_limit(self.model.view.window),
         )
         draft = await self._draft(ask)

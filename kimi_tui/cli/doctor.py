@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
+from kimi_tui.cli.progress import size
 from kimi_tui.cli.reading import named, unreadable
-from kimi_tui.cli.sessions import size
 from kimi_tui.context import SessionLocked
 from kimi_tui.context.doctor import FileReport, Finding, Report, check, repair
 from kimi_tui.literal import one_line

@@ -6,7 +6,7 @@ from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, 
 from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.rotations import Comparison, Rotation, compare, list_rotations, read_timeline_file, rotations_of
 from kimi_tui.context.timeline import Node, Switch, Timeline
-from kimi_tui.context.tokens import estimate_text_tokens, should_auto_compact
+from kimi_tui.context.tokens import Calibration, estimate_text_tokens, estimate_tokens, should_auto_compact
 from kimi_tui.protocol.messages import (
     AudioURLPart,
     ContentPart,
@@ -21,6 +21,7 @@ from kimi_tui.protocol.messages import (
 __all__ = [
     "AudioURLPart",
     "Budget",
+    "Calibration",
     "CheckpointMark",
     "CheckpointRef",
     "Comparison",
@@ -43,6 +44,7 @@ __all__ = [
     "VideoURLPart",
     "compare",
     "estimate_text_tokens",
+    "estimate_tokens",
     "list_rotations",
     "read_timeline_file",
     "rotations_of",

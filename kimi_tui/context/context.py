@@ -17,6 +17,7 @@ from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
+from kimi_tui.context.tokens import Calibration
 from kimi_tui.context.writer import Writer
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
@@ -117,11 +118,18 @@ class Context(ContextView):
         durability: Durability = "step",
         read_only: bool = False,
         clock: Callable[[], float] | None = None,
+        calibration: Calibration | None = None,
         disk: Disk | None = None,
     ) -> None:
-        """`clock` stamps checkpoints and counts with the time; without one, records are exactly kimi-cli's."""
+        """`clock` stamps checkpoints and counts with the time; without one, records are exactly kimi-cli's.
+        `calibration` is what is known of the model, and learns from its reports; without one, estimates are plain."""
         store = Store(
-            file_backend, durability=durability, read_only=read_only, clock=clock, disk=disk if disk else Disk()
+            file_backend,
+            durability=durability,
+            read_only=read_only,
+            clock=clock,
+            calibration=calibration,
+            disk=disk,
         )
         super().__init__(store, file_backend)
         self._writer = Writer()

@@ -180,7 +180,7 @@ def _emptied(paths: Paths) -> bool:
 def repair(path: Path) -> Report:
     """Mends what can be mended and looks again. Raises `SessionLocked` when the session is open elsewhere, `OSError`
     when the disk refuses."""
-    store = Store(context_file(path), durability="always", read_only=False, clock=None, disk=Disk())
+    store = Store(context_file(path), durability="always")
     try:
         store.open()()
         mended = [problem.what for problem in store.problems if problem.kind in ("repaired", "recovered")]

@@ -10,7 +10,7 @@ from typing import overload
 
 from kimi_tui.context.disk import read_exactly
 from kimi_tui.context.records import read_message
-from kimi_tui.context.tokens import UNIT, message_cost
+from kimi_tui.context.tokens import Calibration, Cost, message_cost, tokens_of, total
 from kimi_tui.protocol.messages import Message
 
 CACHED_BYTES = 4 << 20
@@ -51,7 +51,8 @@ class History(Sequence[Message]):
 
     def __init__(self, messages: Iterable[Message] = (), pages: Pages | None = None) -> None:
         self._bodies: list[Body] = list(messages)
-        self._costs: list[int] = [-1] * len(self._bodies)
+        self._costs: list[Cost | None] = [None] * len(self._bodies)
+        self.calibration: Calibration | None = None
         self._pages = pages
 
     def __len__(self) -> int:
@@ -87,17 +88,23 @@ class History(Sequence[Message]):
         assert self._pages is not None
         return self._pages.read(*body)
 
-    def cost(self, start: int, stop: int) -> int:
-        """Estimated tokens of `self[start:stop]`; each message is looked at once."""
-        costs = self._costs
-        for position in range(start, min(stop, len(costs))):
-            if costs[position] < 0:
-                costs[position] = message_cost(self._at(position))
-        return sum(costs[start:stop]) // UNIT
+    def cost(self, start: int, stop: int) -> Cost:
+        """Of `self[start:stop]`; each message is looked at once."""
+        return total(self._cost_at(position) for position in range(start, min(stop, len(self._bodies))))
+
+    def _cost_at(self, position: int) -> Cost:
+        cost = self._costs[position]
+        if cost is None:
+            cost = self._costs[position] = message_cost(self._at(position))
+        return cost
+
+    def tokens(self, start: int, stop: int) -> int:
+        """Estimated tokens of `self[start:stop]`."""
+        return tokens_of(self.cost(start, stop), self.calibration)
 
     def add(self, body: Body) -> None:
         self._bodies.append(body)
-        self._costs.append(-1)
+        self._costs.append(None)
 
     def cut(self, length: int) -> None:
         """Forgets everything from position `length` on."""

@@ -60,7 +60,7 @@ class CheckpointMark:
     def tokens(self) -> int:
         """Tokens of the context right before it, pending ones included."""
         if self._tokens is None:
-            self._tokens = self.exact + self._history.cost(self.pending_from, self.history_index)
+            self._tokens = self.exact + self._history.tokens(self.pending_from, self.history_index)
         return self._tokens
 
     @property
@@ -84,6 +84,8 @@ class Projection:
     exact_at: float | None = None
     """When the exact count was recorded; None when unknown."""
     pending_from: int = 0
+    reported: bool = False
+    """The exact count was reported by a model in this process, and is no estimate after a compaction."""
     next_id: int = 0
     size: int = 0
     """Bytes folded so far."""
@@ -96,7 +98,7 @@ class Projection:
     @property
     def pending(self) -> int:
         """Estimated tokens of the messages since the exact count."""
-        return self.history.cost(self.pending_from, len(self.history))
+        return self.history.tokens(self.pending_from, len(self.history))
 
     @property
     def tokens(self) -> int:
@@ -142,6 +144,7 @@ class Projection:
     def _count(self, record: Usage) -> None:
         self.token_count = record.token_count
         self.exact_at = record.kt.at if record.kt else None
+        self.reported = False
         self.pending_from = len(self.history)
 
     def _note(self, record: Foreign, start: int) -> None:
@@ -214,6 +217,7 @@ class Projection:
         del self.checkpoints[self.checkpoints.index(mark) :]
         self.system_prompt = mark.system_prompt
         self.token_count, self.exact_at, self.pending_from = mark.exact, mark.exact_at, mark.pending_from
+        self.reported = False
         self.next_id = self.checkpoints[-1].id + 1 if self.checkpoints else 0
 
     def prepend(self, text: str, length: int) -> None:

@@ -22,8 +22,10 @@ from kimi_tui.context.log import Durability, Log, Span
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
 from kimi_tui.context.reading import fold, read_file
+from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
+from kimi_tui.context.tokens import Calibration
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -32,10 +34,19 @@ Publish = Callable[[], None]
 
 class Store:
     def __init__(
-        self, path: Path, *, durability: Durability, read_only: bool, clock: Callable[[], float] | None, disk: Disk
+        self,
+        path: Path,
+        *,
+        durability: Durability = "step",
+        read_only: bool = False,
+        clock: Callable[[], float] | None = None,
+        calibration: Calibration | None = None,
+        disk: Disk | None = None,
     ) -> None:
+        disk = disk or Disk()
         self.paths = Paths.of(path)
-        self.projection = Projection(self.paths.live.name)
+        self._calibration = calibration
+        self.projection = self.calibrated(Projection(self.paths.live.name))
         self.timeline = Timeline(self.paths.live.name)
         self.problems: list[Problem] = []
         self.holder: LockHolder | None = None
@@ -49,6 +60,10 @@ class Store:
         self._lock = SessionLock(self.paths.lock)
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
+
+    def calibrated(self, projection: Projection) -> Projection:
+        projection.history.calibration = self._calibration
+        return projection
 
     # --- opening ---
 
@@ -86,13 +101,13 @@ class Store:
         try:
             projection, torn = read_file(self.paths.live)
         except FileNotFoundError:
-            return Projection(self.paths.live.name), 0
+            return self.calibrated(Projection(self.paths.live.name)), 0
         if torn and mend and projection.size:
             problems.append(_told_as_torn(projection))
             self.log.size = projection.size
             self.log.append(b"\n", sync=True)
             projection.seal()
-        return projection, projection.size
+        return self.calibrated(projection), projection.size
 
     # --- writing ---
 
@@ -183,7 +198,7 @@ class Store:
 
     def append(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
         if self.log.append(lines.joined(group), sync=sync):
-            return lambda: self.fold_in(group)
+            return lambda: self._fold_in_reports(group)
         return self._take_in_tail
 
     def checkpoint(self, *, add_user_message: bool) -> Publish:
@@ -216,6 +231,20 @@ class Store:
     def fold_in(self, group: Sequence[Line]) -> None:
         for line in group:
             self.projection.apply(line.record, len(line.data), line.message)
+
+    def _fold_in_reports(self, group: Sequence[Line]) -> None:
+        """The same for records that come from a running turn: its counts are what a model has reported."""
+        for line in group:
+            if isinstance(line.record, Usage):
+                self._learn(line.record.token_count)
+            self.fold_in([line])
+            self.projection.reported |= isinstance(line.record, Usage)
+
+    def _learn(self, exact: int) -> None:
+        projection, calibration = self.projection, self._calibration
+        if calibration is not None and projection.reported:
+            cost = projection.history.cost(projection.pending_from, len(projection.history))
+            calibration.learn(cost, exact - projection.token_count)
 
     def now(self) -> float | None:
         return None if self._clock is None else round(self._clock(), 3)

@@ -66,7 +66,7 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
 
     def publish() -> None:
         if mark is None:
-            store.projection = Projection(old.name)
+            store.projection = store.calibrated(Projection(old.name))
         else:
             old.cut(mark, prompts=prompt is None)
         if prompt is not None and plan.system_prompt is not None:
@@ -139,7 +139,7 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
         elif torn:
             target.seal()
         target.name = store.projection.name
-        store.projection = target
+        store.projection = store.calibrated(target)
         if switch.file:
             store.timeline = store.timeline.after(switch)
 

@@ -1,33 +1,163 @@
-"""How many tokens a text probably is, before the model says how many it was."""
+"""How many tokens a text probably is, before the model says how many it was.
+
+The figures were fitted to six tokenizers (GPT-4's and GPT-4o's, Claude's, DeepSeek's, Qwen's, SmolLM's) over English
+prose, source code and JSON, where they are right within a few percent. Scripts that take many tokens a character
+differ much more from model to model, and are counted apart so that a `Calibration` can learn them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from kimi_tui.protocol.messages import Message, TextPart
+from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, VideoURLPart
 
 UNIT = 1000
-"""Costs are kept in thousandths of a token, so that sums do not depend on their order."""
+"""Costs are whole thousandths of a token, so that sums do not depend on their order."""
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]")
+_NUMBER = re.compile(r"[0-9]+")
+_BREAK = re.compile(r"\n\s*")
+_GAP = re.compile(r"(?<!\s)[ \t]{2,}")
+_MARKS = re.compile(r"[!-/:-@\[-`{-~]+")
+_IDEOGRAPH = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_WIDE_MARK = re.compile(r"[\u3000-\u303f\uff00-\uffef]")
+_SYLLABLE = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
+
+_WORD_COSTS = (0, 670, 1000, 1000, 1000, 1000, 1000, 1000, 1250, 1300, 1620, 1620, 1620, 1700, 1700, 1700, 1700)
+"""By length. A longer run of letters is no word: it costs a token every four letters."""
+
+_NUMBER_COST, _DIGIT_COST = 1118, 335
+_BREAK_COST, _GAP_COST = 1530, 1280
+_MARK_COST, _MARK_RUN_COST, _MARK_IN_RUN_COST = 637, 1038, 35
+_IDEOGRAPH_COST, _WIDE_MARK_COST, _SYLLABLE_COST, _OTHER_COST = 850, 500, 800, 800
+
+_IMAGE_COST, _SOUND_COST = 1000 * UNIT, 2000 * UNIT
+"""Providers count media by size or time, which a message does not tell: a usual figure."""
+
+_CALL_COST = 5 * UNIT
+
+_LONG, _WINDOW, _WINDOWS = 64_000, 4_000, 8
+"""Characters. Of a longer text only some windows are looked at."""
 
 
-def message_cost(message: Message) -> int:
-    """Thousandths of a token."""
-    return sum(text_cost(part.text) for part in message.content if isinstance(part, TextPart))
+class Cost(NamedTuple):
+    """Thousandths of a token, by how sure the estimate is across models."""
+
+    plain: int = 0
+    wide: int = 0
+    """Chinese, Japanese and Korean script."""
 
 
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+class Calibration:
+    """What exact reports have taught about one model: how far off the estimates for each kind of script are.
+
+    A recursive least-squares fit of two factors, sceptical at first about both, more so about wide scripts.
+    """
+
+    _NOISE = 0.05
+    """How far off a single well-calibrated estimate usually is, as a share."""
+    _DRIFT = 1e-4
+    """Variance that each report adds, so that learning never ends."""
+    _LEAST = 150
+    """Tokens. Smaller reports say more about message wrappers than about text."""
+
+    def __init__(self) -> None:
+        self.plain, self.wide = 1.0, 1.0
+        self._plain_variance, self._covariance, self._wide_variance = 0.12**2, 0.0, 0.35**2
+
+    def tokens(self, cost: Cost) -> float:
+        return (self.plain * cost.plain + self.wide * cost.wide) / UNIT
+
+    def learn(self, cost: Cost, exact: int) -> None:
+        """Texts of this cost were `exact` tokens."""
+        plain, wide = cost.plain / UNIT, cost.wide / UNIT
+        expected = self.tokens(cost)
+        if expected < self._LEAST or not 0.4 < exact / expected < 2.5:
+            return  # something else was counted too: tools, a system prompt, a cut history
+        to_plain = self._plain_variance * plain + self._covariance * wide
+        to_wide = self._covariance * plain + self._wide_variance * wide
+        certainty = to_plain * plain + to_wide * wide + (self._NOISE * expected) ** 2
+        surprise = (exact - expected) / certainty
+        self.plain = _within(self.plain + to_plain * surprise)
+        self.wide = _within(self.wide + to_wide * surprise)
+        self._plain_variance += self._DRIFT - to_plain * to_plain / certainty
+        self._wide_variance += self._DRIFT - to_wide * to_wide / certainty
+        self._covariance -= to_plain * to_wide / certainty
 
 
-def text_cost(text: str) -> int:
-    """Thousandths of a token."""
-    wide = 0 if text.isascii() else len(_WIDE.findall(text))
-    return (len(text) - wide) * UNIT // 4 + wide * UNIT * 2 // 3
+def _within(factor: float) -> float:
+    return min(max(factor, 0.4), 2.5)
 
 
-def estimate_text_tokens(messages: Iterable[Message]) -> int:
+def text_cost(text: str) -> Cost:
+    if len(text) <= _LONG:
+        return _cost_of(text)
+    stride = (len(text) - _WINDOW) // (_WINDOWS - 1)
+    sample = [_cost_of(text[number * stride :][:_WINDOW]) for number in range(_WINDOWS)]
+    share = len(text) / (_WINDOW * _WINDOWS)
+    return Cost(*(round(sum(each[part] for each in sample) * share) for part in (0, 1)))
+
+
+def _cost_of(text: str) -> Cost:
+    lengths = Counter(map(len, _WORD.findall(text)))
+    cost = sum(_word_cost(length) * count for length, count in lengths.items())
+    numbers = _NUMBER.findall(text)
+    cost += len(numbers) * _NUMBER_COST + sum(map(len, numbers)) * _DIGIT_COST
+    cost += len(_BREAK.findall(text)) * _BREAK_COST + len(_GAP.findall(text)) * _GAP_COST
+    runs = Counter(map(len, _MARKS.findall(text)))
+    cost += sum(_marks_cost(length) * count for length, count in runs.items())
+    return Cost(cost) if text.isascii() else _with_other_scripts(text, cost)
+
+
+def _word_cost(length: int) -> int:
+    return _WORD_COSTS[length] if length < len(_WORD_COSTS) else length * UNIT // 4
+
+
+def _marks_cost(length: int) -> int:
+    return _MARK_COST if length == 1 else _MARK_RUN_COST + _MARK_IN_RUN_COST * length
+
+
+def _with_other_scripts(text: str, plain: int) -> Cost:
+    ideographs, marks = len(_IDEOGRAPH.findall(text)), len(_WIDE_MARK.findall(text))
+    syllables = len(_SYLLABLE.findall(text))
+    others = len(text) - len(text.encode("ascii", "ignore")) - ideographs - marks - syllables
+    wide = ideographs * _IDEOGRAPH_COST + marks * _WIDE_MARK_COST + syllables * _SYLLABLE_COST
+    return Cost(plain + others * _OTHER_COST, wide)
+
+
+def message_cost(message: Message) -> Cost:
+    """Text, media and tool calls. Reasoning is not counted: most providers do not take it back."""
+    costs = [text_cost(part.text) for part in message.content if isinstance(part, TextPart)]
+    costs += [Cost(_IMAGE_COST) for part in message.content if isinstance(part, ImageURLPart)]
+    costs += [Cost(_SOUND_COST) for part in message.content if isinstance(part, AudioURLPart | VideoURLPart)]
+    for call in message.tool_calls or ():
+        costs += [text_cost(call.function.name), text_cost(call.function.arguments), Cost(_CALL_COST)]
+    return total(costs)
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    plain = wide = 0
+    for cost in costs:
+        plain += cost.plain
+        wide += cost.wide
+    return Cost(plain, wide)
+
+
+def tokens_of(cost: Cost, calibration: Calibration | None = None) -> int:
+    return (cost.plain + cost.wide) // UNIT if calibration is None else int(calibration.tokens(cost))
+
+
+def estimate_text_tokens(messages: Iterable[Message], calibration: Calibration | None = None) -> int:
     """Tokens of the messages, estimated. The gauge, the compaction trigger and the breakdown all use this."""
-    return sum(map(message_cost, messages)) // UNIT
+    return tokens_of(total(map(message_cost, messages)), calibration)
+
+
+def estimate_tokens(text: str, calibration: Calibration | None = None) -> int:
+    """Tokens of a text that is not a message: a system prompt, a tool's schema."""
+    return tokens_of(text_cost(text), calibration)
 
 
 def should_auto_compact(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from kimi_tui import resources
-from kimi_tui.llm.pairing import IdStyle, pair_calls
+from kimi_tui.llm.pairing import IdStyle, interrupted_result, pair_calls
 from kimi_tui.protocol.messages import ContentPart, Message, OpaquePart, TextPart, ThinkPart
 
 _NOTIFICATION = "<notification "
@@ -14,8 +14,8 @@ _NOTIFICATION = "<notification "
 
 def normalize_history(history: Sequence[Message]) -> list[Message]:
     """Merges neighbouring user messages; their parts stay apart. Notifications of background tasks are left alone,
-    as are assistant and tool messages, whose ids link them."""
-    return _merge(history, lambda message: message.role == "user" and not is_notification(message))
+    as are assistant and tool messages, whose ids link them; a call whose result was lost gets one that says so."""
+    return _merge(_answered(history), lambda message: message.role == "user" and not is_notification(message))
 
 
 def prepare_history(history: Sequence[Message], style: IdStyle = "kept") -> list[Message]:
@@ -27,6 +27,20 @@ def prepare_history(history: Sequence[Message], style: IdStyle = "kept") -> list
     spoken = [_as_user(message) if message.role == "system" else message for message in history]
     kept = [message for message in pair_calls(spoken, style) if _says_something(message)]
     return _merge(_framed(kept), lambda message: message.role == "user")
+
+
+def _answered(history: Sequence[Message]) -> list[Message]:
+    """Every call has a result among the tool messages right after it."""
+    answered: list[Message] = []
+    waiting: list[str] = []
+    for message in history:
+        if message.role == "tool":
+            waiting = [call for call in waiting if call != message.tool_call_id]
+        else:
+            answered += map(interrupted_result, waiting)
+            waiting = [call.id for call in message.tool_calls or ()]
+        answered.append(message)
+    return answered + list(map(interrupted_result, waiting))
 
 
 def is_notification(message: Message) -> bool:

@@ -114,9 +114,10 @@ def _answered(asked: _Asked, ids: CallIds) -> list[Message]:
     for call, result in zip(asked.calls, asked.results, strict=True):
         unique = ids.unique(call.id)
         calls.append(call if unique == call.id else call.model_copy(update={"id": unique}))
-        results.append((result or _interrupted()).model_copy(update={"tool_call_id": unique}))
+        results.append((result or interrupted_result(unique)).model_copy(update={"tool_call_id": unique}))
     return [asked.message.model_copy(update={"tool_calls": calls}), *results]
 
 
-def _interrupted() -> Message:
-    return Message(role="tool", content=[TextPart(text=resources.prompt("llm/interrupted"))])
+def interrupted_result(call_id: str) -> Message:
+    """What stands for a result that never came."""
+    return Message(role="tool", content=[TextPart(text=resources.prompt("llm/interrupted"))], tool_call_id=call_id)

@@ -36,7 +36,9 @@ def answers(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def test_neighbouring_user_messages_become_one_and_keep_their_parts_apart() -> None:
-    merged = normalize_history([user("a"), user("b"), calling("1"), user("c"), user("d"), user("e")])
+    merged = normalize_history(
+        [user("a"), user("b"), Message(role="assistant", content="x"), user("c"), user("d"), user("e")]
+    )
     assert [len(message.content) for message in merged] == [2, 1, 3]
 
 
@@ -211,3 +213,23 @@ def test_any_history_at_all_satisfies_a_strict_backend(history: list[Message], v
 def test_preparing_twice_changes_nothing_more(history: list[Message]) -> None:
     once = prepare_history(history)
     assert prepare_history(once) == once
+
+
+def test_a_lost_result_is_said_to_be_lost_right_after_the_results_that_came() -> None:
+    calls = [ToolCall(id=name, function=FunctionBody(name="Shell", arguments="{}")) for name in ("a", "b")]
+    history = [
+        Message(role="assistant", content="", tool_calls=calls),
+        Message(role="tool", content="done", tool_call_id="b"),
+        Message(role="user", content="and now?"),
+        Message(role="assistant", content="", tool_calls=calls[:1]),
+    ]
+    found = normalize_history(history)
+    assert [(message.role, message.tool_call_id) for message in found] == [
+        ("assistant", None),
+        ("tool", "b"),
+        ("tool", "a"),
+        ("user", None),
+        ("assistant", None),
+        ("tool", "a"),
+    ]
+    assert "interrupted" in found[2].text()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -33,6 +34,10 @@ class Editor(TextArea):
     class TookBack(Message):
         pass
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "screen.scroll(-1)", show=False),
+        Binding("pagedown", "screen.scroll(1)", show=False),
+    ]
     NEW_LINE: ClassVar[set[str]] = {"shift+enter", "ctrl+j", "ctrl+enter"}
 
     def __init__(self) -> None:

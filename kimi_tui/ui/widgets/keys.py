@@ -27,6 +27,15 @@ BUSY: tuple[Hint, ...] = (
     ("^O", "unfold"),
     ("F1", "help"),
 )
+BLOCK: tuple[Hint, ...] = (
+    ("↑↓", "blocks"),
+    ("enter", "unfold"),
+    ("c", "copy"),
+    ("q", "quote"),
+    ("e", "editor"),
+    ("⌥↑↓", "turns"),
+    ("esc", "prompt"),
+)
 TIMELINE: tuple[Hint, ...] = (
     ("enter", "go back"),
     ("space", "fold"),

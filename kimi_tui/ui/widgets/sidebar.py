@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import on
 
@@ -10,12 +11,11 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.screens.jump import Jump
-from kimi_tui.ui.screens.line_prompt import LinePrompt
-from kimi_tui.ui.screens.revert_choice import RevertChoice
-from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
+
+if TYPE_CHECKING:
+    from kimi_tui.ui.screens.revert_choice import RevertChoice
 
 REST = 0.12
 """Seconds the cursor rests on a row before its preview is asked for."""
@@ -29,6 +29,8 @@ class Sidebar(TimelinePane):
         self.marks = marks
         self._preview: RevertPreview | None = None
         self._aimed: TimelineRow | None = None
+        self._choice: RevertChoice | None = None
+        """The dialog how to go back, while it is open."""
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -44,8 +46,8 @@ class Sidebar(TimelinePane):
         """The agent's answer: for the panel here and for the open dialog."""
         self._preview = preview
         self.show_preview(preview)
-        if isinstance(self.app.screen, RevertChoice):
-            self.app.screen.show(preview)
+        if self._choice is not None:
+            self._choice.show(preview)
 
     @on(Timeline.Chosen)
     def _choose(self, event: Timeline.Chosen) -> None:
@@ -54,9 +56,9 @@ class Sidebar(TimelinePane):
             return
         match row.kind:
             case "switch" if row.switch:
-                self.app.push_screen(Jump(row, self.marks), self._answer)
+                self._read(row)
             case "rotation":
-                self.app.push_screen(Rotations(row.file, self.marks))
+                self.browse(row.file)
             case "checkpoint":
                 self._choose_how(row)
 
@@ -64,17 +66,27 @@ class Sidebar(TimelinePane):
         known = self._preview
         same = known is not None and (known.checkpoint, known.file) == (row.checkpoint, row.file)
         self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, row.offset)))
-        self.app.push_screen(RevertChoice(row, known if same else None), self._go)
+        from kimi_tui.ui.pages import RevertChoice
+
+        self._choice = RevertChoice(row, known if same else None)
+        self.app.push_screen(self._choice, self._chose)
+
+    def _chose(self, command: cmd.Command | None) -> None:
+        self._choice = None
+        self._go(command)
 
     def _go(self, command: cmd.Command | None) -> None:
         if command is not None:
             self.post_message(Submit(command))
 
     def _answer(self, command: cmd.Command | None) -> None:
-        if isinstance(command, cmd.ReadRotation):
-            self.app.push_screen(Rotations(command.file, self.marks))
-        else:
-            self._go(command)
+        match command:
+            case cmd.ReadRotation(file):
+                self.browse(file)
+            case cmd.CompareTimelines(left, right):
+                self._weigh(left, right)
+            case _:
+                self._go(command)
 
     @on(Timeline.UndoAsked)
     def _undo(self) -> None:
@@ -85,9 +97,19 @@ class Sidebar(TimelinePane):
         self.post_message(Submit(cmd.Redo()))
 
     @on(Timeline.RotationsAsked)
-    def browse(self) -> None:
-        """Open the rotation browser."""
-        self.app.push_screen(Rotations(None, self.marks))
+    def _rotations(self) -> None:
+        self.browse()
+
+    def browse(self, file: str | None = None) -> None:
+        """Open the rotation browser, with one file chosen."""
+        from kimi_tui.ui.pages import Rotations
+
+        self.app.push_screen(Rotations(file, self.marks))
+
+    def _read(self, row: TimelineRow) -> None:
+        from kimi_tui.ui.pages import Jump
+
+        self.app.push_screen(Jump(row, self.marks), self._answer)
 
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:
@@ -95,9 +117,16 @@ class Sidebar(TimelinePane):
         if row.checkpoint is None:
             return
         named = partial(cmd.NameCheckpoint, row.checkpoint, file=row.file, offset=row.offset)
+        from kimi_tui.ui.pages import LinePrompt
+
         title = f"A name for checkpoint {row.checkpoint}"
         self.app.push_screen(LinePrompt(title, row.name), lambda name: self._go(None if name is None else named(name)))
 
     @on(Timeline.CompareAsked)
     def _compare(self, event: Timeline.CompareAsked) -> None:
-        self.post_message(Submit(cmd.CompareTimelines(event.left, event.right)))
+        self._weigh(event.left, event.right)
+
+    def _weigh(self, left: str, right: str) -> None:
+        from kimi_tui.ui.pages import Compare
+
+        self.app.push_screen(Compare(left, right, self.marks))

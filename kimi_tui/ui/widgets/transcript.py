@@ -336,7 +336,9 @@ class Transcript(ScrollView, can_focus=True):
         return rows[row] if 0 <= row < len(rows) else BLANK
 
     def _strip(self, row: Row, y: int) -> Strip:
-        pieces: list[Piece] = [Piece(" " * MARGIN), *row.pieces]
+        position, inside = self._heights.find(y)
+        blank = not self._known or inside < self._gap(position)
+        pieces = [Piece(" " * MARGIN) if blank else self.margin(position), *self.dressed(row)]
         selection = self.text_selection
         span = selection.get_span(y) if selection else None
         look = self.palette
@@ -345,6 +347,14 @@ class Transcript(ScrollView, can_focus=True):
         else:
             segments = self._selected(pieces, *span)
         return Strip(segments).adjust_cell_length(self._inner, look(row.fill))
+
+    def margin(self, position: int) -> Piece:
+        """What stands in the margin beside the rows of a block."""
+        return Piece(" " * MARGIN)
+
+    def dressed(self, row: Row) -> tuple[Piece, ...]:
+        """The row's pieces as they are painted now."""
+        return row.pieces
 
     def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
         end = sum(len(piece.text) for piece in pieces) if end < 0 else end
