@@ -17,10 +17,12 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
+from kimi_tui.agent.task_news import TaskInjectionProvider
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import Budget, Context
@@ -31,7 +33,7 @@ from kimi_tui.llm.factory import open_model
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import data_folder, logs_folder, require_writable
+from kimi_tui.places import data_folder, logs_folder, require_writable, sessions_folder
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, Modes
@@ -85,7 +87,8 @@ class StandardOpener:
         prompt = await asyncio.to_thread(system_prompt, session.work_dir, small=not model.view.tools)
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji = DenwaRenji()
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        left = await tasks.find(sessions_folder()) if context.holder is None else ()
         toolset = Toolset(())
         desk = Desk(
             emit=emit,
@@ -99,7 +102,7 @@ class StandardOpener:
             toolset=toolset,
             approvals=self._approvals(session, state, questions),
             hooks=self._hooks(session),
-            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider()]),
+            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider(), TaskInjectionProvider(tasks.own)]),
             telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
             steering=Steering(emit),
             denwa_renji=denwa_renji,
@@ -108,7 +111,8 @@ class StandardOpener:
             loop=self._loop(),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
-            notices=tuple(line for line in (damaged, *self._settings.notices) if line),
+            notices=tuple(line for line in (damaged, *self._settings.notices, *left) if line),
+            tasks=tasks,
             headless=self._options.headless,
         )
         for tool in session_tools(desk):

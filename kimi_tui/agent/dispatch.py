@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import browsing, control, sessions, slash, time_travel
+from kimi_tui.agent import browsing, control, sessions, slash, task_commands, time_travel
 from kimi_tui.agent.opening import read_only
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
@@ -72,5 +72,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.Fork: Handler("idle", sessions.fork),
     say.ListSessions: Handler("beside", sessions.list_them),
     say.RemoveSession: Handler("beside", sessions.remove),
+    say.StopTask: Handler("beside", task_commands.stop_task),
+    say.ReadTask: Handler("beside", task_commands.read_task),
     say.SwitchModel: Handler("idle", sessions.switch_model),
 }

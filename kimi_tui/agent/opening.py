@@ -59,7 +59,8 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
-    return opening, reset(desk), *todos
+    tasks = desk.tasks.first_events() if desk.tasks else ()
+    return opening, reset(desk), *todos, *tasks
 
 
 def read_only(desk: Desk) -> str:
@@ -82,6 +83,8 @@ async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
+    if desk.tasks is not None:
+        await desk.tasks.close()
     try:
         await desk.state_file.flush()
         await desk.context.close()

@@ -282,8 +282,8 @@ class QuestionView:
 
 
 TaskStatus = Literal["running", "done", "failed", "stopped", "lost"]
-"""`done` is exit code 0, `failed` any other end of its own or a time-out, `stopped` was ended on request, `lost` went on
-without us and left no word of how it ended."""
+"""`done` is exit code 0, `failed` any other end of its own or a time-out, `stopped` was ended on request, `lost` ended
+while nobody watched and left no word of how."""
 
 
 @dataclass(frozen=True, slots=True)
