@@ -329,8 +329,8 @@ class McpServerView:
     """Of the last failure; kept until the next success."""
     retry_at: float | None = None
     """When it is started again by itself."""
-    log_file: str = ""
-    """What a server over stdio says on its standard error."""
+    said: str = ""
+    """The newest lines that a server over stdio wrote to its standard error, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)
