@@ -17,6 +17,7 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
@@ -90,6 +91,7 @@ class StandardOpener:
         denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
         left = await tasks.find(sessions_folder()) if context.holder is None else ()
         toolset = Toolset(())
+        servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
             session=session,
@@ -111,8 +113,9 @@ class StandardOpener:
             loop=self._loop(),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
-            notices=tuple(line for line in (damaged, *self._settings.notices, *left) if line),
+            notices=tuple(line for line in (damaged, *self._settings.notices, *servers.notices, *left) if line),
             tasks=tasks,
+            servers=servers,
             headless=self._options.headless,
         )
         for tool in session_tools(desk):
@@ -124,6 +127,10 @@ class StandardOpener:
             source="resume" if context.history else "startup",
         )
         return desk
+
+    def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
+        file = data_folder() / "mcp.json"
+        return SessionServers(self._settings.mcp, file, session.work_dir, toolset, self._emit)
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""

@@ -85,6 +85,8 @@ async def put_away(desk: Desk, reason: str) -> None:
     await desk.hooks.finish()
     if desk.tasks is not None:
         await desk.tasks.close()
+    if desk.servers is not None:
+        await desk.servers.close()
     try:
         await desk.state_file.flush()
         await desk.context.close()

@@ -48,6 +48,11 @@ class McpTool:
     description: str
     schema: Schema
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Server and tool, as the user knows them."""
+        return self.server.name, self.original
+
     async def call(self, arguments: dict[str, Any]) -> McpResult:
         """Raises McpFault. Cancelling tells the server that nobody waits any more."""
         return await self.server.call(self.original, arguments)
