@@ -90,7 +90,7 @@ class StandardOpener:
         questions, emit = Questions(self._emit), self._emit
         denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
         left = await tasks.find(sessions_folder()) if context.holder is None else ()
-        toolset = Toolset(())
+        toolset, hooks = Toolset(()), self._hooks(session)
         servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
@@ -102,8 +102,8 @@ class StandardOpener:
             summariser=summariser,
             first_prompt=prompt,
             toolset=toolset,
-            approvals=self._approvals(session, state, questions),
-            hooks=self._hooks(session),
+            approvals=self._approvals(session, state, questions, hooks),
+            hooks=hooks,
             injections=Injections([PlanInjectionProvider(), AfkInjectionProvider(), TaskInjectionProvider(tasks.own)]),
             telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
             steering=Steering(emit),
@@ -137,8 +137,10 @@ class StandardOpener:
         state.plan = state.plan or self._options.plan
         return Modes(state.plan, state.yolo or self._options.yolo, state.afk or self._options.afk)
 
-    def _approvals(self, session: Session, state: SessionState, questions: Questions) -> Approvals:
+    def _approvals(self, session: Session, state: SessionState, questions: Questions, hooks: Hooks) -> Approvals:
         async def ask(view: ApprovalView) -> Answer:
+            about = {"notification_type": "approval", "title": view.action, "body": view.detail}
+            hooks.fire("Notification", "approval", **about)
             answer = await questions.approval(view)
             return answer.decision, answer.feedback
 

@@ -17,7 +17,9 @@ from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.readiness import Readiness
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.turn_activity import run_turn
+from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
+from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import Close, Command
 from kimi_tui.protocol.events import Closed, Event, Failed, Noticed, PromptReturned
 
@@ -151,7 +153,9 @@ class Agent:
         """An activity that breaks ends itself, not the agent."""
         try:
             await work
-        except (Fault, OSError, ValueError) as fault:
+        except (Fault, ModelFault) as fault:
+            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
+        except (OSError, ValueError, SessionLocked) as fault:
             self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
         except Exception as fault:
             log.exception("%s broke", name)
@@ -174,4 +178,5 @@ class Agent:
         await self.readiness.close()
         hint = resume_hint(self.desk)
         await put_away(self.desk, "exit")
+        await self.desk.model.close()
         self.emit(Closed(hint))

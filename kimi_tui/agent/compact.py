@@ -83,15 +83,18 @@ class Compaction:
         desk = self.desk
         self._progress("hooks")
         await desk.hooks.trigger("PreCompact", self.reason, trigger=self.reason, token_count=self.before)
-        plan = SimpleCompaction(desk.loop.max_preserved_messages)
-        history = [message for message in desk.context.history if mark_of(message) not in _PASSING]
-        cut = plan.cut(history)
+        history, cut = await asyncio.to_thread(self._plan)
         if not cut:
             return self._without_summary(history)
         self._progress("reading", self.before)
         summary = await summarise(desk, history[:cut], self.focus, self._written)
         kept = [*_newest_request(history, cut), *history[cut:]]
         return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
+
+    def _plan(self) -> tuple[list[Message], int]:
+        """What counts of the history, and where the kept part of it begins."""
+        history = [message for message in self.desk.context.history if mark_of(message) not in _PASSING]
+        return history, SimpleCompaction(self.desk.loop.max_preserved_messages).cut(history)
 
     def _without_summary(self, history: Sequence[Message]) -> CompactionResult | None:
         """Nothing stands before the kept messages: what can be cut from them is cut, if it has to be."""
@@ -123,7 +126,7 @@ class Compaction:
             usage=after,
             note=head,
         )
-        moved(desk, switch)
+        await moved(desk, switch)
         await desk.injections.context_compacted()
         desk.hooks.fire("PostCompact", self.reason, trigger=self.reason, estimated_token_count=after)
         desk.telemetry.note("compaction", before=self.before, after=after, seconds=round(self._seconds(), 3))

@@ -204,6 +204,11 @@ class Desk:
             await self.context.write_system_prompt(self.first_prompt)
             self.keep_state()  # says which folder the session belongs to
 
+    def keep_grants(self) -> None:
+        """Remember what the user allowed for the session, when that has changed."""
+        if self.state.approvals != tuple(written(rule) for rule in self.approvals.session):
+            self.keep_state()
+
     def keep_state(self) -> None:
         """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
         self.state.approvals = tuple(written(rule) for rule in self.approvals.session)

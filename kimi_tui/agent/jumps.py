@@ -28,7 +28,7 @@ async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) ->
             note=jump.note,
         )
         desk.denwa_renji.delivered()
-        moved(desk, made)
+        await moved(desk, made)
 
     await land(switch())
     desk.telemetry.note("dmail", before=before, after=desk.total)

@@ -21,6 +21,9 @@ def session_tools(desk: Desk) -> list[Tool]:
         desk.set_mode("plan", False)
 
     def send_dmail(message: str, checkpoint_id: int) -> None:
+        there = {mark.id for mark in desk.context.checkpoints}
+        if checkpoint_id < desk.context.n_checkpoints and checkpoint_id not in there:
+            raise DenwaRenjiError(f"Checkpoint {checkpoint_id} was lost; these are left: {sorted(there)[-20:]}.")
         desk.denwa_renji.send_dmail(DMail(message=message, checkpoint_id=checkpoint_id))
 
     return standard_tools(

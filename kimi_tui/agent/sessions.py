@@ -88,5 +88,7 @@ async def run_shell(agent: Agent, command: RunShell) -> None:
 
 
 async def _change_to(agent: Agent, session: Session) -> None:
-    desk = await agent.opener.desk(session, agent.desk.model)
-    await land(agent.replace(desk))
+    async def change() -> None:
+        await agent.replace(await agent.opener.desk(session, agent.desk.model))
+
+    await land(change())

@@ -129,13 +129,13 @@ async def _revert_into(desk: Desk, command: RevertTo) -> None:
 
 async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken_back: str | None = None) -> bool:
     """Switch, then tell. False when there was nowhere to go."""
-    plans = plan_calls(desk.context.history)
+    plans = await asyncio.to_thread(plan_calls, desk.context.history)
     switch = await switching
     if switch is None:
         return False
-    follow(desk, plans)
+    await follow(desk, plans)
     desk.telemetry.note(switch.why, before=switch.tokens[0], after=switch.tokens[1])
-    moved(desk, switch, taken_back)
+    await moved(desk, switch, taken_back)
     return True
 
 

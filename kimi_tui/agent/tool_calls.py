@@ -22,6 +22,8 @@ def open_call(desk: Desk) -> OpenCall:
     async def ask(questions: tuple[QuestionView, ...]) -> Answers | None:
         if desk.modes.afk or desk.headless:
             return None
+        title = questions[0].question if questions else ""
+        desk.hooks.fire("Notification", "question", notification_type="question", title=title, body="")
         return await desk.questions.ask(questions)
 
     def opened(call_id: str, emit: Callable[[str], None]) -> Call:

@@ -10,6 +10,7 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.turn import Turn
+from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
@@ -35,7 +36,7 @@ async def run_turn(agent: Agent, prompt: Prompt) -> None:
         ended = turn.ended("interrupted")
     except (ModelFault, Fault) as fault:
         ended = turn.ended("failed", str(fault), fault.hint)
-    except OSError as fault:
+    except (OSError, SessionLocked) as fault:
         ended = turn.ended("failed", f"The session could not be written: {fault}", "What is on disk stays as it is.")
     except Exception as fault:
         log.exception("the turn broke")
@@ -69,6 +70,7 @@ async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> No
     if ended.reason != "done":
         desk.steering.give_back("the turn before it did not end by itself")
     desk.tell_tokens()
+    desk.keep_grants()
     desk.telemetry.note("turn", steps=ended.steps, seconds=round(ended.seconds, 3), done=ended.reason == "done")
     desk.emit(ended)
 

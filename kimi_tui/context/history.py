@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -18,24 +19,37 @@ CACHED_BYTES = 4 << 20
 
 
 class Pages:
-    """A file that bodies are read from. It stays readable when the name is given to another file."""
+    """A file that bodies are read from. It stays readable when the name is given to another file.
 
-    def __init__(self, path: Path) -> None:
+    Messages stay in memory up to `keep` bytes of lines; None keeps them all."""
+
+    def __init__(self, path: Path, keep: int | None = CACHED_BYTES) -> None:
+        self._keep_bytes = keep
         self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         self._cached: OrderedDict[int, tuple[Message, int]] = OrderedDict()
         self._size = 0
 
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode."""
+        status = os.fstat(self._fd)
+        return status.st_dev, status.st_ino
+
     def read(self, start: int, stop: int) -> Message:
+        """Raises `OSError` when somebody has changed the file in place."""
         found = self._cached.get(start)
         if found is None:
-            found = (read_message(read_exactly(self._fd, start, stop)), stop - start)
+            try:
+                found = (read_message(read_exactly(self._fd, start, stop)), stop - start)
+            except (EOFError, ValueError) as error:
+                raise OSError(errno.EIO, f"another program changed the session's file at byte {start}") from error
             self._keep(start, found)
         return found[0]
 
     def _keep(self, start: int, found: tuple[Message, int]) -> None:
         self._cached[start] = found
         self._size += found[1]
-        while self._size > CACHED_BYTES and len(self._cached) > 1:
+        while self._keep_bytes is not None and self._size > self._keep_bytes and len(self._cached) > 1:
             self._size -= self._cached.popitem(last=False)[1][1]
 
     def __del__(self) -> None:
@@ -105,6 +119,10 @@ class History(Sequence[Message]):
     def add(self, body: Body) -> None:
         self._bodies.append(body)
         self._costs.append(None)
+
+    def extend(self, bodies: Sequence[Body]) -> None:
+        self._bodies += bodies
+        self._costs += [None] * len(bodies)
 
     def cut(self, length: int) -> None:
         """Forgets everything from position `length` on."""

@@ -38,6 +38,8 @@ class Log:
         self.paths = paths
         self.size = 0
         """Bytes that we know of."""
+        self.generation = 0
+        """Grows when another file takes the live one's place. (Inode numbers come back.)"""
         self._disk = disk
         self.durability = durability
         self._fd: int | None = None
@@ -235,6 +237,7 @@ class Log:
     def _adopt(self, fd: int, size: int) -> None:
         self.close()
         self._fd, self.size = fd, size
+        self.generation += 1
         self._unsynced, self._name_unsynced = False, False
         if self.durability != "off":
             try:

@@ -37,6 +37,10 @@ class Paths:
     def timeline(self) -> Path:
         return self._side("timeline", ".jsonl")
 
+    @property
+    def index(self) -> Path:
+        return self.folder / f"{self.live.stem}.idx"
+
     def new(self, process: int) -> Path:
         """The file that a switch builds before it takes the live one's place."""
         return self.folder / f".{self.live.stem}.new.{process}"

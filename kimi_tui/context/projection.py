@@ -64,6 +64,11 @@ class CheckpointMark:
         return self._tokens
 
     @property
+    def known_tokens(self) -> int | None:
+        """The same as far as it need not be estimated now."""
+        return self._tokens
+
+    @property
     def ref(self) -> CheckpointRef:
         return CheckpointRef(self.id, self.offset)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,18 +15,18 @@ LAZY_ABOVE = 20 << 20
 """Bytes. Bodies of bigger files stay on the disk until somebody asks for them."""
 
 
-def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE) -> tuple[Projection, bool]:
+def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE, spans: array[int] | None = None) -> tuple[Projection, bool]:
     """The projection of a whole file, and whether its last line lacks its end. Raises `OSError`.
 
-    A compressed rotation is found under its plain name."""
+    `spans` gets the start and stop of each message line. A compressed rotation is found under its plain name."""
     with open_rotation(path) as file:
         lazy = path.exists() and path.stat().st_size > lazy_above
         history = History(pages=Pages(path) if lazy else None)
         projection = Projection(path.name, history)
-        return projection, fold(file, projection, lazy=lazy)
+        return projection, fold(file, projection, lazy=lazy, spans=spans)
 
 
-def fold(file: BinaryIO, projection: Projection, *, lazy: bool = False) -> bool:
+def fold(file: BinaryIO, projection: Projection, *, lazy: bool = False, spans: array[int] | None = None) -> bool:
     """Folds the lines of a file in, from where it stands. True when the last one lacks its line end."""
     line = b"\n"
     apply = projection.apply
@@ -35,6 +36,10 @@ def fold(file: BinaryIO, projection: Projection, *, lazy: bool = False) -> bool:
         body: Body | None = None
         if isinstance(record, MessageLine):
             stop = projection.size + len(line)
-            body = (stop - len(text), stop) if lazy else text
+            body = span = (stop - len(text), stop)
+            if spans is not None:
+                spans.extend(span)
+            if not lazy:
+                body = text
         apply(record, len(line), body)
     return not line.endswith(b"\n")

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import errno
 import os
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kimi_tui.context import lines
+from kimi_tui.context import index, lines
 from kimi_tui.context.adoption import build_timeline
 from kimi_tui.context.disk import Disk, read_at
+from kimi_tui.context.index import Index
 from kimi_tui.context.journal import Entry, Journal, Label, Pin
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder, SessionLock, SessionLocked
 from kimi_tui.context.log import Durability, Log, Span
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
-from kimi_tui.context.reading import fold, read_file
+from kimi_tui.context.reading import LAZY_ABOVE, fold, read_file
 from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
@@ -58,6 +60,10 @@ class Store:
         self._read_only = read_only
         self._clock = clock
         self._lock = SessionLock(self.paths.lock)
+        self._index: Index | None = None
+        """Of the file as it was opened. What was appended since is not in it, and is read by the next start."""
+        self._index_of = 0
+        """The generation of the log that it is of."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
 
@@ -99,7 +105,7 @@ class Store:
 
     def _load(self, problems: list[Problem], *, mend: bool) -> tuple[Projection, int]:
         try:
-            projection, torn = read_file(self.paths.live)
+            projection, torn = self._read()
         except FileNotFoundError:
             return self.calibrated(Projection(self.paths.live.name)), 0
         if torn and mend and projection.size:
@@ -108,6 +114,21 @@ class Store:
             self.log.append(b"\n", sync=True)
             projection.seal()
         return self.calibrated(projection), projection.size
+
+    def _read(self) -> tuple[Projection, bool]:
+        """The live file, by its index when there is one to believe."""
+        self._index_of = self.log.generation
+        found = index.load(self.paths.live, self.paths.index, keep_all_below=LAZY_ABOVE)
+        if found is not None:
+            projection, self._index = found
+            with self.paths.live.open("rb") as file:
+                file.seek(projection.size)
+                return projection, fold(file, projection, lazy=True)
+        status, spans = self.paths.live.stat(), array("Q")
+        projection, torn = read_file(self.paths.live, spans=spans)
+        worth_it = projection.size >= index.WORTH_IT and os.name == "posix"
+        self._index = index.make(projection, spans, status) if worth_it and not torn else None
+        return projection, torn
 
     # --- writing ---
 
@@ -255,6 +276,9 @@ class Store:
         return _nothing
 
     def close(self) -> Publish:
+        same_file = self._index_of == self.log.generation and self.log.state() == "ours"
+        if self._index is not None and self._keeps_lock and same_file:
+            index.save(self._index, self.paths.live, self.paths.index, self.disk)
         self.log.close()
         self._lock.release()
         self._keeps_lock = False

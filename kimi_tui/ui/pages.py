@@ -28,7 +28,7 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
         case "sessions":
             return Sessions(state.path, marks)
         case "model":
-            return ModelPicker(marks)
+            return ModelPicker(state.model, marks)
         case "rotations":
             return Rotations(None, marks)
     return None

@@ -61,6 +61,7 @@ def _quiet_terminal() -> Callable[[], None] | None:
             return None
         found = termios.tcgetattr(stdin)
         quiet = termios.tcgetattr(stdin)
+        quiet[0] &= ~termios.ICRNL  # else an early Enter would come as Ctrl+J
         quiet[3] &= ~(termios.ECHO | termios.ICANON)
         termios.tcsetattr(stdin, termios.TCSANOW, quiet)
     except (ImportError, OSError, termios.error):

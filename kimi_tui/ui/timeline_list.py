@@ -35,6 +35,8 @@ class TimelineList:
         self.filter: Filter = "all"
         self.query = ""
         self._place: dict[Key, int] = {}
+        self._newest: dict[tuple[str | None, int | None], int] = {}
+        """By file and id; of several with one id the newest."""
         self._turn: list[int] = []
         self._branch: list[int] = []
         self._rotations: dict[str, int] = {}
@@ -42,15 +44,18 @@ class TimelineList:
         self._members: dict[int, list[int]] = {}
         self._flipped: set[Key] = set()
         self._ends: set[str | None] = set()
+        self._branches: dict[str, tuple[TimelineRow, ...]] = {}
+        """Steps of rotations that were asked for, newest first."""
         self.checkpoints = 0
         """Of the live timeline."""
 
     # --- rows -----------------------------------------------------------------------------------------------------
 
     def load(self, rows: Sequence[TimelineRow]) -> None:
-        """Take over the whole tree, newest first. Folds of rows that are still there stay."""
-        self.rows = list(reversed(rows))
+        """Take over the whole tree, newest first. Folds of rows that are still there stay, so do branches."""
+        self.rows = list(reversed([row for each in rows for row in (each, *self._branch_of(each, rows))]))
         self._place, self._turn, self._branch, self._last_turn, self._members = {}, [], [], {}, {}
+        self._newest = {}
         self.checkpoints = 0
         self._rotations = {
             row.file: position for position, row in enumerate(self.rows) if row.kind == "rotation" and row.file
@@ -63,11 +68,24 @@ class TimelineList:
         self._flipped &= self._place.keys()
         self.sift()
 
+    def _branch_of(self, row: TimelineRow, rows: Sequence[TimelineRow]) -> tuple[TimelineRow, ...]:
+        """What is known of the branch that this row stands for, unless the tree tells it by itself."""
+        known = self._branches.get(row.file or "", ()) if row.kind == "rotation" else ()
+        return () if known and any(each.file == row.file and each.kind == "checkpoint" for each in rows) else known
+
+    def add_branch(self, file: str, rows: Sequence[TimelineRow]) -> None:
+        """The steps of a rotation, newest first; it is unfolded."""
+        self._branches[file] = tuple(rows)
+        given = [row for row in reversed(self.rows) if row.offset >= 0]
+        self._flipped |= {key_of(row) for row in given if row.kind == "rotation" and row.file in (self._ends & {file})}
+        self.load(given)
+
     def _index(self, position: int, row: TimelineRow) -> None:
         self._place[key_of(row)] = position
         turn = branch = -1
         if row.kind == "checkpoint":
             self.checkpoints += row.file is None
+            self._newest[row.file, row.checkpoint] = position
             branch = self._rotations.get(row.file, -1) if row.file else -1
             if row.turn:
                 self._last_turn[row.file] = position
@@ -141,7 +159,13 @@ class TimelineList:
 
     def find(self, key: Key) -> int | None:
         """The height of the row with that key, or of the row it is folded under."""
-        position = self._place.get(key)
+        return self._near(self._place.get(key))
+
+    def find_checkpoint(self, checkpoint: int, file: str | None = None) -> int | None:
+        """The height of that checkpoint, or of the row it is folded under."""
+        return self._near(self._newest.get((file, checkpoint)))
+
+    def _near(self, position: int | None) -> int | None:
         while position is not None and position >= 0:
             height = self.height_of(position)
             if height is not None:
@@ -200,12 +224,10 @@ class TimelineList:
         self.sift()
         return self.height_of(position) or 0
 
-    def last_of_branch(self, position: int) -> bool:
-        """Whether this is the oldest shown row of its branch: where it left the trunk."""
-        branch = self._branch[position]
-        if branch < 0:
-            return False
+    def ends_branch(self, position: int) -> bool:
+        """Whether this is the oldest shown row of its branch, where it left the trunk; or a branch below all rows."""
         height = self.height_of(position)
         if height is None or height + 1 >= len(self.shown):
             return True
-        return self._branch[self.position(height + 1)] != branch
+        branch = self._branch[position]
+        return branch >= 0 and self._branch[self.position(height + 1)] != branch

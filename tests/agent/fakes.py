@@ -69,6 +69,7 @@ class ScriptedModel:
         self.prepared.set()
         self.preparation: list[Step] = []
         self.warmed: list[Request] = []
+        self.closed = False
         self._view = ModelView("scripted", window=window, tools=tools)
 
     @property
@@ -101,7 +102,7 @@ class ScriptedModel:
                 yield step
 
     async def close(self) -> None:
-        """Nothing to end."""
+        self.closed = True
 
     def sent(self, number: int = -1) -> list[str]:
         """The texts of a request's history, one a message."""

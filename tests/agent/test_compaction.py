@@ -254,7 +254,7 @@ async def test_a_context_that_cannot_be_made_smaller_ends_the_turn_plainly(tmp_p
 
 
 async def test_big_tool_outputs_are_shortened_when_there_is_nothing_else_to_fold(tmp_path: Path) -> None:
-    model = ScriptedModel(calls(("Echo", {"text": "word " * 3700}), tokens=100), says("Read it.", 900), window=4000)
+    model = ScriptedModel(calls(("Echo", {"text": "word " * 3800}), tokens=100), says("Read it.", 900), window=4000)
     async with bench(tmp_path, model, tools=[Echo()], loop=small()) as it:
         ended = await it.turn("read")
         assert ended.reason == "done"

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from kimi_tui.context import Context, Message
+from kimi_tui.context import Context, Message, index
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import Bad, Blank, MessageLine, _parse_exactly, parse, read_message
 from tests.context.scenarios import a_step, told, user
@@ -146,6 +146,22 @@ AgainstReplay.TestCase.settings = settings(
     max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestAgainstReplay = AgainstReplay.TestCase
+
+
+class IndexedAgainstReplay(AgainstReplay):
+    """The same when every start goes by an index, and bodies stay in the file."""
+
+    def __init__(self) -> None:
+        self.worth_it, index.WORTH_IT = index.WORTH_IT, 1
+        super().__init__()
+
+    def teardown(self) -> None:
+        super().teardown()
+        index.WORTH_IT = self.worth_it
+
+
+IndexedAgainstReplay.TestCase.settings = AgainstReplay.TestCase.settings
+TestIndexedAgainstReplay = IndexedAgainstReplay.TestCase
 
 
 JSON = st.recursive(

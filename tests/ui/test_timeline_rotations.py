@@ -13,6 +13,7 @@ from kimi_tui.protocol.commands import (
     ReadRotation,
     RestoreRotation,
 )
+from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.rotations import PAUSE, Rotations
 from tests.ui.samples import NOW
@@ -89,6 +90,7 @@ async def test_pin_compress_export_and_compare_are_one_key() -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await opened(pilot, "down", "down", "p", "c", "e", "d")
         wanted = [command for command in app.commands if not isinstance(command, ListRotations | ReadRotation)]
+        assert isinstance(app.screen, Compare)
         assert wanted == [
             ChangeRotation("context_2.jsonl", "unpin"),
             ChangeRotation("context_2.jsonl", "compress"),

@@ -142,8 +142,8 @@ class Keyboard(Searching):
             self.keys.show(BUSY if self.state.activity else IDLE)
 
     def on_key(self, event: events.Key) -> None:
-        """Keys typed before anything has the focus go to the prompt."""
-        if self.focused is None:
+        """Keys that set out before the prompt had the focus still go there."""
+        if self.focused in (None, self.editor) and event is not self.editor.last_key:
             event.stop()
             self.editor.post_message(events.Key(event.key, event.character))
 

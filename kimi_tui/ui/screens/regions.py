@@ -31,7 +31,7 @@ from kimi_tui.ui.widgets.status import Status
 class Regions(Screen[None]):
     """Header, chat, what stands above the prompt, the prompt, the sidebar, gauge and key hints."""
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
 
     def __init__(self, marks: Marks = UNICODE) -> None:

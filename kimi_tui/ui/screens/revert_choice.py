@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from kimi_tui.protocol.commands import Fork, RevertTo
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
+from kimi_tui.ui.branch_rows import offset_of
 from kimi_tui.ui.cells import ago, cut, literal, plural
 from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.tones import Rows, hint_row, spread
@@ -100,15 +101,16 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def command(self, way: str) -> RevertTo | Fork | None:
         row = self.row
+        offset = offset_of(row)
         if way == "cancel":
             return None
         if way == "fork":
-            return Fork(row.checkpoint, row.file, row.offset)
+            return Fork(row.checkpoint, row.file, offset)
         note = self.query_one(Input).value.strip()
         return RevertTo(
             row.checkpoint,
             row.file,
-            row.offset,
+            offset,
             note=note if way != "files" else "",
             files="restore" if way == "both" else "only" if way == "files" else "keep",
         )

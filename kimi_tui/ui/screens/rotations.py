@@ -1,8 +1,8 @@
 """The rotation browser: every timeline that a jump left behind, and what was said in it.
 
-Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `CompareTimelines` and `ExportTimeline`
-(see `ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list
-comes first and Enter opens the conversation.
+Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation` and `ExportTimeline` (see
+`ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list comes
+first and Enter opens the conversation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from textual.timer import Timer
 
 from kimi_tui.protocol.commands import (
     ChangeRotation,
-    CompareTimelines,
     ExportTimeline,
     ListRotations,
     ReadRotation,
@@ -30,6 +29,7 @@ from kimi_tui.ui.cells import plural, size
 from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, spread, stylesheet
@@ -72,6 +72,7 @@ class Rotations(Page):
 
     def __init__(self, file: str | None = None, marks: Marks = UNICODE) -> None:
         super().__init__()
+        self.marks = marks
         self.rotations = RotationList(marks)
         self.conversation = Conversation()
         self.transcript = Transcript(self.conversation, marks)
@@ -132,10 +133,6 @@ class Rotations(Page):
         self.add_class("-reading")
         self.transcript.focus()
 
-    @on(PickList.Searched)
-    def _search(self) -> None:
-        self.frame_changed()
-
     # --- what it says ---------------------------------------------------------------------------------------------
 
     def title_words(self) -> str:
@@ -175,7 +172,7 @@ class Rotations(Page):
 
     def action_compare(self) -> None:
         if self.chosen is not None and not self.chosen.live:
-            ask(self, CompareTimelines(self.chosen.file, "now"))
+            self.app.push_screen(Compare(self.chosen.file, marks=self.marks))
 
     def action_export(self) -> None:
         if self.chosen is not None:
@@ -204,12 +201,13 @@ class Rotations(Page):
             "The present is kept as a rotation, so this can be undone. No file on disk changes."
         )
         options = (Option("restore", "restore"), Option("cancel", "cancel"))
-        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), self._restore)
 
-    def _restore(self, answer: str | None) -> None:
-        if answer == "restore" and self.chosen is not None:
-            ask(self, RestoreRotation(self.chosen.file))
-            self.dismiss()
+        def restore(answer: str | None) -> None:
+            if answer == "restore":
+                ask(self, RestoreRotation(chosen.file))
+                self.dismiss()
+
+        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), restore)
 
     def action_delete(self) -> None:
         chosen = self.chosen
@@ -217,8 +215,9 @@ class Rotations(Page):
             return
         about = f"{size(chosen.size)}, {size(chosen.unique)} of them are nowhere else. This cannot be undone."
         options = (Option("keep", "keep it"), Option("delete", "delete", tone="bad"))
-        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), self._delete)
 
-    def _delete(self, answer: str | None) -> None:
-        if answer == "delete" and self.chosen is not None:
-            self._change(ChangeRotation(self.chosen.file, "delete"))
+        def delete(answer: str | None) -> None:
+            if answer == "delete":
+                self._change(ChangeRotation(chosen.file, "delete"))
+
+        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), delete)

@@ -51,6 +51,8 @@ class Editor(TextArea):
         self.something_queued = False
         self.first_refusal: Callable[[str], bool] = lambda key: False
         """Asked before a key gets its meaning here: an open list takes the arrows."""
+        self.last_key: events.Key | None = None
+        """Tells a key that has been here from one that has not come here yet."""
         self.placed = ""
         """The text that was last put here by the app, not by typing."""
 
@@ -88,6 +90,7 @@ class Editor(TextArea):
         self.take()
 
     async def _on_key(self, event: events.Key) -> None:
+        self.last_key = event
         if self.first_refusal(event.key) or self._does(event.key):
             event.stop()
             event.prevent_default()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import on
 
 from kimi_tui.protocol import commands as cmd
-from kimi_tui.protocol.views import RevertPreview, TimelineRow
+from kimi_tui.protocol.views import Entry, RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
+from kimi_tui.ui.branch_rows import branch_rows, offset_of, own_from
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
@@ -31,6 +33,7 @@ class Sidebar(TimelinePane):
         self._aimed: TimelineRow | None = None
         self._choice: RevertChoice | None = None
         """The dialog how to go back, while it is open."""
+        self._unfolding: TimelineRow | None = None
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -40,7 +43,7 @@ class Sidebar(TimelinePane):
 
     def _still_aimed(self, row: TimelineRow) -> None:
         if row is self._aimed:
-            self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, row.offset)))
+            self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
 
     def take_preview(self, preview: RevertPreview) -> None:
         """The agent's answer: for the panel here and for the open dialog."""
@@ -65,7 +68,7 @@ class Sidebar(TimelinePane):
     def _choose_how(self, row: TimelineRow) -> None:
         known = self._preview
         same = known is not None and (known.checkpoint, known.file) == (row.checkpoint, row.file)
-        self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, row.offset)))
+        self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
         from kimi_tui.ui.pages import RevertChoice
 
         self._choice = RevertChoice(row, known if same else None)
@@ -111,12 +114,24 @@ class Sidebar(TimelinePane):
 
         self.app.push_screen(Jump(row, self.marks), self._answer)
 
+    @on(Timeline.BranchAsked)
+    def _read_branch(self, event: Timeline.BranchAsked) -> None:
+        if event.row.file:
+            self._unfolding = event.row
+            self.post_message(Submit(cmd.ReadRotation(event.row.file)))
+
+    def take_rotation(self, file: str, entries: Sequence[Entry]) -> None:
+        """A file that was left behind has been read: unfold its branch, if that is what it was asked for."""
+        row, self._unfolding = self._unfolding, None
+        if row is not None and row.file == file:
+            self.timeline.add_branch(file, branch_rows(file, entries, own_from(row.switch)))
+
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:
         row = event.row
         if row.checkpoint is None:
             return
-        named = partial(cmd.NameCheckpoint, row.checkpoint, file=row.file, offset=row.offset)
+        named = partial(cmd.NameCheckpoint, row.checkpoint, file=row.file, offset=offset_of(row))
         from kimi_tui.ui.pages import LinePrompt
 
         title = f"A name for checkpoint {row.checkpoint}"

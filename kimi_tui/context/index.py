@@ -1,0 +1,163 @@
+"""`context.idx`: where the records of a big file stand, so that it need not be read to be opened.
+
+Never needed: it is believed only when the file is, by all that the system says of it, the one that was indexed, and
+its own checksum holds. Anything else means that the file is read as if there were no index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from kimi_tui.context.disk import Disk
+from kimi_tui.context.history import CACHED_BYTES, History, Pages
+from kimi_tui.context.projection import CheckpointMark, Problem, Projection, Range
+
+WORTH_IT = 512 << 10
+"""Bytes. Smaller files are read as fast."""
+
+_MAGIC = b"kt-index-1\n"
+
+_Mark = tuple[int, int, int, int, int, int, float | None, float | None, int, int | None]
+_Problem = tuple[str, int | None, int | None, str]
+
+
+class _Body(msgspec.Struct, array_like=True):
+    """A projection, flat. Bodies of messages are left in the file."""
+
+    spans: bytes
+    marks: list[_Mark]
+    prompts_text: list[str | None]
+    """What the system prompt was, each different one once; marks name it by position."""
+    system_prompt: int
+    token_count: int
+    exact_at: float | None
+    pending_from: int
+    next_id: int
+    size: int
+    lines: int
+    left_out: list[Range]
+    prompts: list[Range]
+    problems: list[_Problem]
+
+
+class _File(msgspec.Struct, array_like=True):
+    identity: tuple[int, ...]
+    body: msgspec.Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The records of a file up to a byte, ready to be written beside it."""
+
+    body: bytes
+    identity: tuple[int, int]
+    """Device and inode of the file."""
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def make(projection: Projection, spans: array[int], status: os.stat_result) -> Index:
+    """`spans` are starts and stops of the message lines, in turn."""
+    texts: dict[str | None, int] = {projection.system_prompt: 0}
+    marks = [_flat(mark, texts.setdefault(mark.system_prompt, len(texts))) for mark in projection.checkpoints]
+    body = _Body(
+        spans=spans.tobytes(),
+        marks=marks,
+        prompts_text=list(texts),
+        system_prompt=0,
+        token_count=projection.token_count,
+        exact_at=projection.exact_at,
+        pending_from=projection.pending_from,
+        next_id=projection.next_id,
+        size=projection.size,
+        lines=projection.lines,
+        left_out=projection.left_out,
+        prompts=projection.prompts,
+        problems=[(each.what, each.line, each.byte, each.kind) for each in projection.problems],
+    )
+    return Index(msgspec.msgpack.encode(body), (status.st_dev, status.st_ino))
+
+
+def _flat(mark: CheckpointMark, prompt: int) -> _Mark:
+    return (
+        mark.id,
+        mark.offset,
+        mark.lines,
+        mark.history_index,
+        mark.exact,
+        mark.pending_from,
+        mark.exact_at,
+        mark.at,
+        prompt,
+        mark.known_tokens,
+    )
+
+
+def save(index: Index, file: Path, target: Path, disk: Disk) -> None:
+    """Writes it for the file as it is now. A disk that refuses is no harm."""
+    status = file.stat()
+    if (status.st_dev, status.st_ino) != index.identity:
+        return
+    payload = msgspec.msgpack.encode(_File(_identity(status), msgspec.Raw(index.body)))
+    new = target.with_name(f".context.new.{os.getpid()}.idx")
+    with contextlib.suppress(OSError):
+        fd = disk.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            disk.write(fd, _MAGIC + zlib.crc32(payload).to_bytes(4, "big") + payload)
+        finally:
+            os.close(fd)
+        disk.replace(new, target)
+
+
+def load(file: Path, source: Path, *, keep_all_below: int) -> tuple[Projection, Index] | None:
+    """The projection that the index tells, up to the byte that it covers; None when it is not to be believed."""
+    try:
+        data = source.read_bytes()
+        status = file.stat()
+        pages = Pages(file, None if status.st_size <= keep_all_below else CACHED_BYTES)
+    except OSError:
+        return None
+    start = len(_MAGIC) + 4
+    if not data.startswith(_MAGIC) or int.from_bytes(data[len(_MAGIC) : start], "big") != zlib.crc32(data[start:]):
+        return None
+    try:
+        found = msgspec.msgpack.decode(data[start:], type=_File)
+        if found.identity != _identity(status) or pages.identity != found.identity[:2]:
+            return None
+        body = msgspec.msgpack.decode(found.body, type=_Body)
+    except msgspec.MsgspecError:
+        return None
+    return _unfolded(body, file.name, pages), Index(bytes(found.body), (status.st_dev, status.st_ino))
+
+
+def _unfolded(body: _Body, name: str, pages: Pages) -> Projection:
+    spans = array("Q")
+    spans.frombytes(body.spans)
+    history = History(pages=pages)
+    history.extend(list(zip(spans[::2], spans[1::2], strict=True)))
+    texts = body.prompts_text
+    marks = [CheckpointMark(*mark[:8], texts[mark[8]], history, mark[9]) for mark in body.marks]
+    return Projection(
+        name=name,
+        history=history,
+        checkpoints=marks,
+        system_prompt=texts[body.system_prompt],
+        token_count=body.token_count,
+        exact_at=body.exact_at,
+        pending_from=body.pending_from,
+        next_id=body.next_id,
+        size=body.size,
+        lines=body.lines,
+        left_out=list(body.left_out),
+        prompts=list(body.prompts),
+        problems=[Problem(name, what, line, byte, kind) for what, line, byte, kind in body.problems],
+    )
