@@ -36,6 +36,7 @@ class SessionServers:
         self._offered: dict[str, McpTool] = {}
         self._servers = Servers(servers, work_dir, changed=self._follow, notice=self._warn)
         self._started = False
+        self._told = McpChanged(())
 
     def start(self) -> None:
         """Connect in the background; only the first time."""
@@ -66,7 +67,9 @@ class SessionServers:
             if self._offered.get(name) is not tool:
                 self._toolset.add(remote_tool(tool, (McpFault,)))
         self._offered = tools
-        self._emit(self.event())
+        if (event := self.event()) != self._told:
+            self._told = event
+            self._emit(event)
 
     def _warn(self, text: str) -> None:
         self._emit(Noticed(text, "warning"))

@@ -28,7 +28,7 @@ class TaskInjectionProvider(DynamicInjectionProvider):
     async def get_injections(self, history: Sequence[Message], view: StepView) -> list[DynamicInjection]:
         if not view.root:
             return []
-        self._take_back(len(history))
+        self._take_back(history)
         ended = self._tasks.untold()
         if not ended:
             return []
@@ -42,11 +42,12 @@ class TaskInjectionProvider(DynamicInjectionProvider):
         """Whatever was told is in the summary, as far as it matters."""
         self._told_at.clear()
 
-    def _take_back(self, length: int) -> None:
-        """The history was cut before the message that told it."""
-        for task_id in [task_id for task_id, index in self._told_at.items() if index >= length]:
-            del self._told_at[task_id]
-            self._tasks.mark_told(task_id, False)
+    def _take_back(self, history: Sequence[Message]) -> None:
+        """What stands in the history where a task's end was told may be something else by now."""
+        for task_id, index in list(self._told_at.items()):
+            if index >= len(history) or task_id not in history[index].text():
+                del self._told_at[task_id]
+                self._tasks.mark_told(task_id, False)
 
     async def _about(self, task: TaskView, *, output: bool) -> str:
         tail = await self._tasks.read(task.id, TAIL) if output else None
