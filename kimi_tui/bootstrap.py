@@ -18,10 +18,13 @@ from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
+from kimi_tui.agent.task_news import TaskInjectionProvider
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import Budget, Context
@@ -33,7 +36,7 @@ from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.llm.weights import MODELS
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import data_folder, logs_folder, require_writable
+from kimi_tui.places import data_folder, logs_folder, require_writable, sessions_folder
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
@@ -98,8 +101,10 @@ class StandardOpener:
         prompt = await asyncio.to_thread(system_prompt, session.work_dir, small=not model.view.tools)
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji = DenwaRenji()
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        left = await tasks.find(sessions_folder()) if context.holder is None else ()
         toolset, hooks = Toolset(()), self._hooks(session)
+        servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
             session=session,
@@ -112,7 +117,7 @@ class StandardOpener:
             toolset=toolset,
             approvals=self._approvals(session, state, questions, hooks),
             hooks=hooks,
-            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider()]),
+            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider(), TaskInjectionProvider(tasks.own)]),
             telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
             steering=Steering(emit),
             denwa_renji=denwa_renji,
@@ -122,7 +127,9 @@ class StandardOpener:
             files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
-            notices=tuple(line for line in (damaged, *self._settings.notices) if line),
+            notices=tuple(line for line in (damaged, *self._settings.notices, *servers.notices, *left) if line),
+            tasks=tasks,
+            servers=servers,
             headless=self._options.headless,
         )
         for tool in session_tools(desk):
@@ -134,6 +141,10 @@ class StandardOpener:
             source="resume" if context.history else "startup",
         )
         return desk
+
+    def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
+        file = data_folder() / "mcp.json"
+        return SessionServers(self._settings.mcp, file, session.work_dir, toolset, self._emit)
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""
