@@ -30,11 +30,12 @@ from kimi_tui.llm.choice import ModelChoice
 from kimi_tui.llm.factory import open_model
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
+from kimi_tui.llm.weights import MODELS
 from kimi_tui.options import LaunchOptions
 from kimi_tui.places import data_folder, logs_folder, require_writable
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
-from kimi_tui.protocol.views import ApprovalView, Modes
+from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
 from kimi_tui.session import Session, SessionState, choose_session, read_state
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
@@ -76,6 +77,15 @@ class StandardOpener:
                 headers={key: value.get_secret_value() for key, value in found.headers.items()},
             )
         )
+
+    def known_models(self) -> tuple[ModelView, ...]:
+        """The embedded models, then what the config names."""
+        configured = tuple(
+            ModelView(name, window=found.context_window or 0, about=found.model)
+            for name, found in self._settings.models.items()
+            if name not in MODELS
+        )
+        return (*(self.model(name).view for name in MODELS), *configured)
 
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         """A session with all that its turns need."""

@@ -72,5 +72,6 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.Fork: Handler("idle", sessions.fork),
     say.ListSessions: Handler("beside", sessions.list_them),
     say.RemoveSession: Handler("beside", sessions.remove),
+    say.ListModels: Handler("beside", sessions.list_models),
     say.SwitchModel: Handler("idle", sessions.switch_model),
 }

@@ -10,6 +10,7 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.user_shell import run_for_user
 from kimi_tui.protocol.commands import (
     Fork,
+    ListModels,
     ListSessions,
     NewSession,
     OpenSession,
@@ -17,7 +18,7 @@ from kimi_tui.protocol.commands import (
     RunShell,
     SwitchModel,
 )
-from kimi_tui.protocol.events import ModesChanged, Noticed, SessionsListed
+from kimi_tui.protocol.events import ModelsListed, ModesChanged, Noticed, SessionsListed
 from kimi_tui.session import Session, fork_session, list_sessions, new_session, remove_session, session_at
 
 if TYPE_CHECKING:
@@ -67,6 +68,13 @@ async def remove(agent: Agent, command: RemoveSession) -> None:
         return
     await asyncio.to_thread(remove_session, folder)
     await list_them(agent, ListSessions())
+
+
+async def list_models(agent: Agent, command: ListModels) -> None:
+    """Those that have a name here; the one in use is among them whatever it is."""
+    known, current = await asyncio.to_thread(agent.opener.known_models), agent.desk.model.view
+    others = tuple(model for model in known if model.name != current.name)
+    agent.emit(ModelsListed(known if len(others) < len(known) else (current, *others), current.name))
 
 
 async def switch_model(agent: Agent, command: SwitchModel) -> None:

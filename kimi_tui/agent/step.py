@@ -146,7 +146,7 @@ def resolve(step: Step, answer: Message, results: StepResults) -> StepOutcome | 
 async def _store(step: Step, message: Message, usage: Usage | None) -> None:
     desk = step.desk
     total = usage.input + usage.output if usage else None
-    await desk.context.commit(messages=[message], usage=total)
+    await desk.context.commit(messages=[message], usage=total, sync=_changes(desk, message))
     if usage:
         desk.spent(usage)
     start = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
@@ -154,6 +154,12 @@ async def _store(step: Step, message: Message, usage: Usage | None) -> None:
     desk.tell_tokens()
     counts = {"input": usage.input, "output": usage.output, "cached": usage.cached} if usage else {}
     desk.telemetry.note("step", seconds=round(time.monotonic() - step.begun, 3), **counts)
+
+
+def _changes(desk: Desk, message: Message) -> bool:
+    """Whether a call of this answer may change something: what led to it must survive a power cut."""
+    tools = (desk.toolset.get(call.function.name) for call in message.tool_calls or ())
+    return any(tool is not None and not tool.read_only for tool in tools)
 
 
 async def _keep_partial(step: Step) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import system_note
 from kimi_tui.agent.rows import newest_checkpoint
-from kimi_tui.protocol.events import EntryAdded, ToolCallFinished, ToolOutputDelta
+from kimi_tui.protocol.events import EntryAdded, ToolCallFinished, ToolCallStarted, ToolOutputDelta
 from kimi_tui.protocol.messages import Message, TextPart
 from kimi_tui.protocol.views import Entry, ToolView
 from kimi_tui.resources import prompt
@@ -29,6 +29,7 @@ async def run_for_user(desk: Desk, command: str) -> None:
     """Run it, then store command and output as one message from the program to the model."""
     view = ToolView(f"user-shell-{time.monotonic_ns()}", "!", "You ran", command)
     desk.emit(EntryAdded(len(desk.transcript.entries), Entry("tool", tool=view, at=desk.clock())))
+    desk.emit(ToolCallStarted(view))
     output = CommandOutput(lambda text: desk.emit(ToolOutputDelta(view.call_id, text)), None)
     begun = time.monotonic()
     try:

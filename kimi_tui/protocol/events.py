@@ -128,6 +128,8 @@ class ModelProgressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelReady(Event):
+    """It can be asked. Comes once more when sending the prefix ahead (`warming`) is over."""
+
     model: ModelView
 
 
@@ -164,7 +166,10 @@ TurnEnd = Literal["done", "interrupted", "failed", "max_steps", "tool_call_repea
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded(Event):
-    """Always the last event of a turn, whatever happened."""
+    """Always the last event of a turn, whatever happened.
+
+    A prompt that was stopped before it was stored (`blocked` by a hook, interrupted, a full disk) comes without
+    `TurnStarted` and is given back by `PromptReturned`."""
 
     reason: TurnEnd
     message: str = ""

@@ -308,6 +308,9 @@ class FakeOpener:
     def model(self, name: str) -> ChatModel:
         return self.models[name]
 
+    def known_models(self) -> tuple[ModelView, ...]:
+        return tuple(model.view for model in self.models.values())
+
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         desk = self._build(session, model)
         await desk.context.restore()

@@ -154,7 +154,8 @@ class ChatScreen(Keyboard):
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            self._leave_prompt(cmd.Steer(event.text) if self.state.activity else cmd.SendPrompt(event.text))
+            form = cmd.Steer if self.state.activity else cmd.SendPrompt
+            self._leave_prompt(form(event.text, event.images))
         elif self.mean(meaning):
             self.editor.take()
 
@@ -172,7 +173,7 @@ class ChatScreen(Keyboard):
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:
-        self._leave_prompt(cmd.SendPrompt(event.text))
+        self._leave_prompt(cmd.SendPrompt(event.text, event.images))
 
     @on(Editor.TookBack)
     def _take_back(self) -> None:

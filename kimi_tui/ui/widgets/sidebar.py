@@ -125,7 +125,7 @@ class Sidebar(TimelinePane):
         """A file that was left behind has been read: unfold its branch, if that is what it was asked for."""
         row, self._unfolding = self._unfolding, None
         if row is not None and row.file == file:
-            self.timeline.add_branch(file, branch_rows(file, entries, own_from(row.switch)))
+            self.timeline.add_branch(file, branch_rows(file, entries, own_from(self.timeline.list.switch_of(file))))
 
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:

@@ -207,6 +207,14 @@ class Transcript(ScrollView, can_focus=True):
         if not self._placing and round(old_value) != round(new_value):
             self._moved(round(new_value) - round(old_value), round(new_value))
 
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """A new size clamps the scroll position; that is not the reader scrolling."""
+        self._placing = True
+        try:
+            return super()._size_updated(size, virtual_size, container_size, layout)
+        finally:
+            self._placing = False
+
     def _moved(self, by: int, y: int) -> None:
         """The user scrolled: find the new anchor by rows that are really there, not by guesses."""
         first, row = self._anchor
@@ -402,9 +410,8 @@ class Transcript(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
+        """All heights are guesses again; the place is kept by its anchor, or at the end."""
         self._rows.clear()
         self._open.clear()
-        following = self.following
         self._relist(0)
-        self.following = following
         self._settle()
