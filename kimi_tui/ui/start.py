@@ -1,7 +1,8 @@
 """The very first frame, drawn before anything is imported that takes time: a sketch of the screen to come.
 
 From here on the terminal neither echoes nor waits for Enter, so what is typed early reaches the prompt and nothing
-else; it marks pasted text as such, so that an early paste is not sent line by line. It stays so until the end: switching line editing on and off again would lose what has been typed.
+else; it marks pasted text as such, so that an early paste is not sent line by line. It stays so until the end:
+switching line editing on and off again would lose what has been typed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Options that cannot be chosen by accident, for questions that appear while someone types.
 
-- For `GRACE` seconds after they appeared or after a letter, and as long as keys keep coming, nothing counts as an answer.
+- For `GRACE` seconds after they appeared or after a letter, and as long as keys keep coming, nothing is an answer.
 - Letters are never an answer: they are handed on (`Typed`) for the prompt.
 - A digit only moves the cursor unless the user came here on purpose (Tab, a click); then it chooses.
 """
