@@ -40,7 +40,7 @@ from kimi_tui.places import data_folder, logs_folder, require_writable, sessions
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
-from kimi_tui.session import Session, SessionState, choose_session
+from kimi_tui.session import Session, SessionState, choose_session, read_state
 from kimi_tui.session.snapshots import Limits as SnapshotLimits
 from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
@@ -55,8 +55,8 @@ async def connect(options: LaunchOptions) -> AgentPort:
     session = await asyncio.to_thread(choose_session, options)
     outbox = Outbox()
     opener = StandardOpener(settings, options, outbox.emit)
-    state = await asyncio.to_thread(session.load_state)
-    model = opener.model(options.model or state[0].model or settings.chosen_model)
+    state = await asyncio.to_thread(read_state, session.folder)
+    model = opener.model(options.model or state.model or settings.chosen_model)
     desk = await opener.desk(session, model)
     return Agent(desk, opener, outbox)
 

@@ -272,7 +272,8 @@ class ApprovalView:
     rule: str = ""
     """What «always for this session» would admit from now on; empty: every call of the tool."""
     explicit: bool = False
-    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in plan mode)."""
+    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in
+    plan mode, the plan itself)."""
 
 
 @dataclass(frozen=True, slots=True)
