@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.agent import grants
@@ -50,15 +51,40 @@ from kimi_tui.tools.toolset import Toolset
 
 async def connect(options: LaunchOptions) -> AgentPort:
     """The agent for these options, its session open. Raises Fault: one clear line, with what to do."""
-    settings = await asyncio.to_thread(load_settings, options)
-    await asyncio.to_thread(require_writable, data_folder())
     session = await asyncio.to_thread(choose_session, options)
+    meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
+    settings = await asyncio.to_thread(load_settings, meant)
+    await asyncio.to_thread(require_writable, data_folder())
     outbox = Outbox()
-    opener = StandardOpener(settings, options, outbox.emit)
-    state = await asyncio.to_thread(read_state, session.folder)
-    model = opener.model(options.model or state.model or settings.chosen_model)
-    desk = await opener.desk(session, model)
+    opener = StandardOpener(settings, meant, outbox.emit)
+    desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
+    if options.model:
+        remember(desk, options)
     return Agent(desk, opener, outbox)
+
+
+def remembered(options: LaunchOptions, session: Session, state: SessionState) -> LaunchOptions:
+    """The options with the model that the session talked to last, unless another one is named.
+
+    An endpoint is only believed of a session in the data folder: one from elsewhere must not say where keys go."""
+    if options.model or not state.model:
+        return options
+    base = state.api_base if session.is_ours else ""
+    return replace(
+        options,
+        model=state.model,
+        api_base=options.api_base or base or None,
+        context_window=options.context_window or state.context_window,
+    )
+
+
+def remember(desk: Desk, options: LaunchOptions) -> None:
+    """What `--model` named is the session's model from now on; a session in which nothing was said stays unwritten."""
+    state = desk.state
+    state.model, state.api_base = options.model or "", options.api_base or ""
+    state.context_window = options.context_window
+    if desk.context.history:
+        desk.keep_state()
 
 
 class StandardOpener:
