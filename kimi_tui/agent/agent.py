@@ -17,13 +17,18 @@ from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.readiness import Readiness
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.turn_activity import run_turn
+from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
+from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import Close, Command
 from kimi_tui.protocol.events import Closed, Event, Failed, Noticed, PromptReturned
 
 log = logging.getLogger(__name__)
 
 TURN = "turn"
+
+MOVES = ("RevertTo", "Undo", "Redo", "RestoreRotation", "ClearContext", "Compact")
+"""Commands after which the model's next prompt begins in another way."""
 
 
 class Agent:
@@ -148,7 +153,9 @@ class Agent:
         """An activity that breaks ends itself, not the agent."""
         try:
             await work
-        except (Fault, OSError, ValueError) as fault:
+        except (Fault, ModelFault) as fault:
+            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
+        except (OSError, ValueError, SessionLocked) as fault:
             self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
         except Exception as fault:
             log.exception("%s broke", name)
@@ -156,11 +163,15 @@ class Agent:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None
-        if not self._closing:
-            self.go_on()
+        if self._closing:
+            return
+        self.go_on()
+        if not self.busy and task.get_name() in MOVES:
+            self.readiness.warm()
 
     async def _close(self) -> None:
         self._closing = True
+        await asyncio.sleep(0)  # as in `run`: what has just been started gets to its first line
         tasks = [task for task in (self._activity, *self._side) if task is not None]
         for task in tasks:
             task.cancel()
@@ -168,4 +179,5 @@ class Agent:
         await self.readiness.close()
         hint = resume_hint(self.desk)
         await put_away(self.desk, "exit")
+        await self.desk.model.close()
         self.emit(Closed(hint))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.measure import shares
-from kimi_tui.agent.moves import reset
+from kimi_tui.agent.moves import shown_anew
 from kimi_tui.agent.rows import rotation_path
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import Budget, CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
@@ -64,7 +64,7 @@ async def change_rotation(agent: Agent, command: ChangeRotation) -> None:
         agent.emit(Noticed(f"{command.file} is compressed: {_size(await context.compress(command.file))} freed"))
     else:
         agent.emit(Noticed(f"{command.file} is gone: {_size(await context.delete(command.file))} freed"))
-        agent.emit(reset(agent.desk))
+        await shown_anew(agent.desk)
     await list_rotated(agent, ListRotations())
 
 
@@ -80,13 +80,13 @@ async def keep_budget(agent: Agent, budget: Budget) -> None:
             removed += 1
     if removed:
         agent.emit(Noticed(f"{removed} old rotations were removed to keep the budget: {_size(freed)} freed"))
-        agent.emit(reset(agent.desk))
+        await shown_anew(agent.desk)
 
 
 async def name_checkpoint(agent: Agent, command: NameCheckpoint) -> None:
     """The user's own name for a point in time; an empty one takes it away."""
     await agent.desk.context.name_checkpoint(command.checkpoint, command.name, file=command.file)
-    agent.emit(reset(agent.desk))
+    await shown_anew(agent.desk)
 
 
 async def compare_timelines(agent: Agent, command: CompareTimelines) -> None:

@@ -82,21 +82,25 @@ def _whole_pairs(messages: Sequence[Message], cut: int) -> int:
     return cut
 
 
-def request(messages: Sequence[Message], custom_instruction: str = "", earlier: str = "") -> Message:
-    """One user message: the old messages, numbered and with their roles, then what to do with them."""
+def request(
+    messages: Sequence[Message], custom_instruction: str = "", earlier: str = "", *, small: bool = False
+) -> Message:
+    """One user message: the old messages, numbered and with their roles, then what to do with them.
+
+    `earlier` is the summary of what came before them; `small` models get a simpler task."""
     parts: list[ContentPart] = []
     if earlier:
         parts.append(TextPart(text=f"{prompt('compact_part')}\n\n{earlier}\n\n"))
     for number, message in enumerate(messages, 1):
         parts.append(TextPart(text=f"## Message {number}\nRole: {message.role}\nContent:\n"))
         parts.extend(_readable(message))
-    parts.append(TextPart(text="\n" + instruction(custom_instruction)))
+    parts.append(TextPart(text="\n" + instruction(custom_instruction, small=small)))
     return Message(role="user", content=parts)
 
 
-def instruction(custom_instruction: str = "") -> str:
+def instruction(custom_instruction: str = "", *, small: bool = False) -> str:
     """What the model is asked to do, with the user's own focus last."""
-    text = prompt("compact")
+    text = prompt("compact_small" if small else "compact")
     return f"{text}\n\n{prompt('compact_focus')}\n{custom_instruction}" if custom_instruction else text
 
 

@@ -5,6 +5,7 @@ They follow when the user moves time. A D-Mail and a compaction leave them alone
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
 _PLAN = {"EnterPlanMode": True, "ExitPlanMode": False}
 
 
-def follow(desk: Desk, before: Sequence[tuple[str, str]]) -> None:
+async def follow(desk: Desk, before: Sequence[tuple[str, str]]) -> None:
     """The user has changed the history: bring to-dos and plan mode in line. `before` are the plan calls until then."""
     history = desk.context.history
-    desk.set_todos(todos_of(history))
-    plan = plan_after(before, plan_calls(history))
+    desk.set_todos(await asyncio.to_thread(todos_of, history))
+    plan = plan_after(before, await asyncio.to_thread(plan_calls, history))
     if plan is not None and plan != desk.modes.plan:
         desk.set_mode("plan", plan)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.rows import all_rows, lineage, switch_view
+from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import Node, Switch, Timeline
 from kimi_tui.protocol.events import ContextSwitched, TranscriptReset
-from kimi_tui.protocol.views import SwitchView
+from kimi_tui.protocol.views import Entry, SwitchView
 
 TAIL = 400
 """Entries that a reset brings along; earlier ones are asked for."""
@@ -26,35 +29,35 @@ _WORDS = {
 }
 
 
-def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
+async def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
     """Forget what the erased span had led to, read the chat anew and tell the screen."""
     desk.toolset.repeats.reset()
     view = switch_view(switch)
-    load_transcript(desk)
+    transcript, event = await asyncio.to_thread(projected, desk, view, prompt)
+    desk.transcript = transcript
     desk.emit(ContextSwitched(view))
-    desk.emit(reset(desk, view, prompt))
+    desk.emit(event)
 
 
-def read_anew(desk: Desk) -> None:
-    """Another program wrote to the session: show what is there now."""
-    load_transcript(desk)
-    desk.emit(reset(desk))
+async def shown_anew(desk: Desk) -> None:
+    """The same time, other rows or other entries: read everything again and tell the screen."""
+    desk.transcript, event = await asyncio.to_thread(projected, desk)
+    desk.emit(event)
 
 
-def load_transcript(desk: Desk) -> None:
-    """The chat, from what is on disk."""
+def projected(
+    desk: Desk, switch: SwitchView | None = None, prompt: str | None = None
+) -> tuple[Transcript, TranscriptReset]:
+    """The chat and the timeline, from what the context holds. Long for long sessions: runs in a worker."""
     context = desk.context
     jumps = lineage(context.timeline, context.checkpoints, len(context.history))
-    notes = [(index, switch_view(switch)) for index, switch in jumps]
-    desk.transcript.load(context.history, context.checkpoints, notes)
-
-
-def reset(desk: Desk, switch: SwitchView | None = None, prompt: str | None = None) -> TranscriptReset:
-    """The chat and the timeline as they stand."""
-    entries = desk.transcript.entries
-    return TranscriptReset(
-        total=len(entries),
-        entries=tuple(entries[-TAIL:]),
+    transcript = Transcript(desk.toolset.view)
+    transcript.load(context.history, context.checkpoints, [(index, switch_view(each)) for index, each in jumps])
+    if desk.model.view.about and not context.history:
+        transcript.note(Entry("note", desk.model.view.about))
+    return transcript, TranscriptReset(
+        total=len(transcript.entries),
+        entries=tuple(transcript.entries[-TAIL:]),
         timeline=all_rows(desk),
         tokens=desk.tokens(),
         switch=switch,
@@ -67,12 +70,16 @@ def reset(desk: Desk, switch: SwitchView | None = None, prompt: str | None = Non
 def undo_words(desk: Desk) -> str:
     """What `Undo` would take back now; empty when nothing."""
     timeline = desk.context.timeline
+    if desk.files.undoable(timeline.last.at if timeline.last else 0.0):
+        return "putting the files back"
     return _words(timeline, timeline.live) if desk.context.undo_target() else ""
 
 
 def redo_words(desk: Desk) -> str:
     """What `Redo` would do again; empty when nothing."""
-    target = desk.context.redo_target()
+    last, target = desk.context.timeline.last, desk.context.redo_target()
+    if desk.files.redoable(last.at if last else 0.0):
+        return "putting the files back"
     return _words(desk.context.timeline, target) if target else ""
 
 

@@ -9,14 +9,14 @@ from typing import Protocol
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.marks import is_prompt
-from kimi_tui.agent.moves import load_transcript, reset
+from kimi_tui.agent.moves import projected
 from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.slash import COMMANDS
 from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
 from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged
-from kimi_tui.protocol.views import Entry
+from kimi_tui.protocol.views import ModelView
 from kimi_tui.session import Session, prompts_of
 
 log = logging.getLogger(__name__)
@@ -31,11 +31,13 @@ class Opener(Protocol):
     def model(self, name: str) -> ChatModel:
         """The model that the user calls so. Raises Fault."""
 
+    def known_models(self) -> tuple[ModelView, ...]:
+        """The embedded models and those of the config."""
+
 
 async def opened(desk: Desk) -> tuple[Event, ...]:
     """The first events of a session."""
-    await asyncio.to_thread(load_transcript, desk)
-    _introduce(desk)
+    desk.transcript, chat = await asyncio.to_thread(projected, desk)
     desk.told_problems = len(desk.context.problems)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
     first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
@@ -59,7 +61,8 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
-    return opening, reset(desk), *todos
+    tasks = desk.tasks.first_events() if desk.tasks else ()
+    return opening, chat, *todos, *tasks
 
 
 def read_only(desk: Desk) -> str:
@@ -82,18 +85,19 @@ async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
+    await desk.files.close()
+    if desk.tasks is not None:
+        await desk.tasks.close()
+    if desk.servers is not None:
+        await desk.servers.close()
+    if desk.summariser is not None:
+        await desk.summariser.close()
     try:
         await desk.state_file.flush()
         await desk.context.close()
         await asyncio.to_thread(desk.session.drop_if_empty)
     except OSError as fault:
         log.warning("the session could not be closed in good order: %s", fault)
-
-
-def _introduce(desk: Desk) -> None:
-    """An embedded model says in the chat what it can and cannot do."""
-    if desk.model.view.about and not desk.context.history:
-        desk.transcript.note(Entry("note", desk.model.view.about))
 
 
 def _read_around(desk: Desk) -> tuple[tuple[str, ...], str]:

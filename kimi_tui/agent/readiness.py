@@ -44,6 +44,11 @@ class Readiness:
             name = self._agent.desk.model.view.name
             self._unavailable(name, "making the model ready was stopped", "The next prompt tries again.")
 
+    def warm(self) -> None:
+        """Send the prefix ahead again, after it has changed."""
+        if self.ready and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._warm(self._agent.desk.model), name="warm the model")
+
     def stop_warming(self) -> None:
         """A real request takes the place of the one that was sent ahead."""
         if self.ready and self._task is not None:
@@ -68,6 +73,7 @@ class Readiness:
         except ModelFault as fault:
             self._unavailable(name, str(fault), fault.hint)
             return
+        await self._connect()
         self.ready = True
         self._agent.emit(ModelReady(model.view))
         self._agent.desk.tell_tokens()
@@ -75,11 +81,23 @@ class Readiness:
         if not self._agent.busy:
             await self._warm(model)
 
+    async def _connect(self) -> None:
+        """Let the servers of tools start now that the machine is free; who has no screen waits for them."""
+        desk = self._agent.desk
+        if desk.servers is not None:
+            desk.servers.start()
+            if desk.headless:
+                await desk.servers.settled()
+
     async def _warm(self, model: ChatModel) -> None:
         try:
             await model.warm(self._agent.desk.request(), self._report)
         except ModelFault as fault:
             log.info("the prefix could not be sent ahead: %s", fault)
+        finally:
+            if self._reported[0] == "warming":
+                self._reported = ("", 0.0)
+                self._agent.emit(ModelReady(model.view))  # takes the progress off the screen
 
     def _unavailable(self, name: str, reason: str, hint: str) -> None:
         self._agent.desk.steering.give_back(reason)

@@ -1,4 +1,4 @@
-"""The standard tools, wired to the session: its to-dos, its plan mode, its D-Mail."""
+"""The standard tools, wired to the session: its to-dos, its plan mode, its D-Mail, its background tasks."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def session_tools(desk: Desk) -> list[Tool]:
         desk.set_mode("plan", False)
 
     def send_dmail(message: str, checkpoint_id: int) -> None:
+        there = {mark.id for mark in desk.context.checkpoints}
+        if checkpoint_id < desk.context.n_checkpoints and checkpoint_id not in there:
+            raise DenwaRenjiError(f"Checkpoint {checkpoint_id} was lost; these are left: {sorted(there)[-20:]}.")
         desk.denwa_renji.send_dmail(DMail(message=message, checkpoint_id=checkpoint_id))
 
     return standard_tools(
@@ -30,4 +33,5 @@ def session_tools(desk: Desk) -> list[Tool]:
         leave_plan=leave_plan,
         send_dmail=send_dmail,
         dmail_refusals=(DenwaRenjiError,),
+        tasks=desk.tasks.own if desk.tasks else None,
     )

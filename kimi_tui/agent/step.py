@@ -18,7 +18,7 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import delivery
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import reminder
-from kimi_tui.agent.moves import read_anew
+from kimi_tui.agent.moves import shown_anew
 from kimi_tui.agent.rows import mark_named, newest_checkpoint, newest_row
 from kimi_tui.agent.stream import Draft, fold
 from kimi_tui.agent.tool_calls import open_call, watch
@@ -72,7 +72,7 @@ async def take_step(step: Step) -> StepOutcome | None:
         desk.emit(StepEnded(step.number, newest_row(desk)))
         desk.tell_tokens()
         if desk.tell_problems():
-            read_anew(desk)
+            await land(shown_anew(desk))
     return resolve(step, answer, results)
 
 
@@ -123,6 +123,8 @@ async def run_tools(desk: Desk, answer: Message) -> StepResults:
     except StepInterrupted as stop:
         await land(_store_results(desk, stop.results))
         raise
+    finally:
+        desk.files.step_ended()
     await land(_store_results(desk, results))
     return results
 
@@ -146,7 +148,7 @@ def resolve(step: Step, answer: Message, results: StepResults) -> StepOutcome | 
 async def _store(step: Step, message: Message, usage: Usage | None) -> None:
     desk = step.desk
     total = usage.input + usage.output if usage else None
-    await desk.context.commit(messages=[message], usage=total)
+    await desk.context.commit(messages=[message], usage=total, sync=_changes(desk, message))
     if usage:
         desk.spent(usage)
     start = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
@@ -154,6 +156,12 @@ async def _store(step: Step, message: Message, usage: Usage | None) -> None:
     desk.tell_tokens()
     counts = {"input": usage.input, "output": usage.output, "cached": usage.cached} if usage else {}
     desk.telemetry.note("step", seconds=round(time.monotonic() - step.begun, 3), **counts)
+
+
+def _changes(desk: Desk, message: Message) -> bool:
+    """Whether a call of this answer may change something: what led to it must survive a power cut."""
+    tools = (desk.toolset.get(call.function.name) for call in message.tool_calls or ())
+    return any(tool is not None and not tool.read_only for tool in tools)
 
 
 async def _keep_partial(step: Step) -> None:

@@ -6,6 +6,7 @@ When the provider finds a request too long all the same, it is tried again for h
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -44,6 +45,8 @@ class Summary:
 async def summarise(desk: Desk, messages: Sequence[Message], focus: str, written: Written) -> Summary:
     """Fold these messages into one. Raises ModelFault when the model cannot; never tries for ever."""
     model = desk.summariser or desk.model
+    if desk.summariser is not None:
+        await desk.summariser.prepare(lambda phase, done, total: None)
     room = _room(model, focus)
     for attempt in range(ATTEMPTS):
         try:
@@ -65,7 +68,7 @@ def _room(model: ChatModel, focus: str) -> int:
     window = model.view.window
     if not window:
         return UNLIMITED
-    frame = [Message(role="user", content=instruction(focus) + prompt("compact_system"))]
+    frame = [Message(role="user", content=instruction(focus, small=model.view.embedded) + prompt("compact_system"))]
     return max(500, window - (reply_limit(window) or 0) - estimate_text_tokens(frame) - window // 20)
 
 
@@ -74,15 +77,20 @@ def _too_long(fault: ModelFault) -> bool:
 
 
 async def _in_room(writer: _Writer, messages: Sequence[Message], room: int) -> Summary:
-    if estimate_text_tokens(messages) > room:
-        messages = fitted(messages, room, everything=True)
-    parts = list(_parts(messages, room))
+    parts = await asyncio.to_thread(_divided, messages, room)
     summary: Summary | None = None
     for number, part in enumerate(parts):
         writer.done, writer.share = number / len(parts), 1 / len(parts)
         summary = await writer.write(part, summary.message.text("\n") if summary else "")
     assert summary is not None
     return summary
+
+
+def _divided(messages: Sequence[Message], room: int) -> list[Sequence[Message]]:
+    """The messages in as few parts as the room allows, shortened where that saves parts."""
+    if estimate_text_tokens(messages) > room:
+        messages = fitted(messages, room, everything=True)
+    return list(_parts(messages, room))
 
 
 def _parts(messages: Sequence[Message], room: int) -> Iterator[Sequence[Message]]:
@@ -115,7 +123,7 @@ class _Writer:
     async def write(self, messages: Sequence[Message], earlier: str) -> Summary:
         ask = Request(
             prompt("compact_system"),
-            [request(messages, self.focus, earlier)],
+            [request(messages, self.focus, earlier, small=self.model.view.embedded)],
             max_output_tokens=reply_limit(self.model.view.window),
         )
         draft = await self._draft(ask)

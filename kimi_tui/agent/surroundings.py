@@ -14,9 +14,6 @@ INSTRUCTIONS = "AGENTS.md"
 INSTRUCTIONS_LIMIT = 32_000
 """Characters of project instructions that go into the system prompt, over all files."""
 
-SMALL_LIMIT = 2_000
-"""The same for embedded models."""
-
 _LISTED = 40
 """Names of the work dir's top level that are listed."""
 
@@ -28,7 +25,7 @@ def system_prompt(work_dir: Path, *, small: bool) -> str:
         system=f"{platform.system()} {platform.release()}",
         date=time.strftime("%A, %Y-%m-%d"),
         listing=listing(work_dir),
-        instructions=instructions(work_dir, SMALL_LIMIT if small else INSTRUCTIONS_LIMIT) or "(none)",
+        instructions=instructions(work_dir, INSTRUCTIONS_LIMIT) or "(none)",
     )
 
 

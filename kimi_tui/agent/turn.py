@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kimi_tui.agent.compact import compact_after_overflow
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import BackToTheFuture
+from kimi_tui.agent.healing import missing_results
 from kimi_tui.agent.jumps import deliver
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.rows import newest_checkpoint
@@ -53,12 +54,22 @@ class Turn:
         desk = self.desk
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
+        desk.files.warm()
         await land(desk.begin())
+        await land(self._heal())
         await land(desk.context.checkpoint(desk.shows_checkpoints))
         index = await self._say(prompt, turn=True)
         self.opened = True
         await land(desk.context.sync())
         desk.emit(TurnStarted(desk.transcript.entries[index], index))
+
+    async def _heal(self) -> None:
+        """Answer the calls that a killed program left behind."""
+        results = missing_results(self.desk.context.history)
+        if results:
+            await self.desk.context.append_message(results)
+        for message in results:
+            self.desk.transcript.add(message, checkpoint=newest_checkpoint(self.desk.context))
 
     async def _step(self) -> StepOutcome | None:
         """One step; a context that the provider finds too long is compacted once, a D-Mail is delivered."""

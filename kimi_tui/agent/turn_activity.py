@@ -10,6 +10,7 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.turn import Turn
+from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
@@ -35,7 +36,7 @@ async def run_turn(agent: Agent, prompt: Prompt) -> None:
         ended = turn.ended("interrupted")
     except (ModelFault, Fault) as fault:
         ended = turn.ended("failed", str(fault), fault.hint)
-    except OSError as fault:
+    except (OSError, SessionLocked) as fault:
         ended = turn.ended("failed", f"The session could not be written: {fault}", "What is on disk stays as it is.")
     except Exception as fault:
         log.exception("the turn broke")
@@ -60,6 +61,7 @@ async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
 
 async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> None:
     desk.transcript.close_calls()
+    await desk.files.turn_ended()
     if not turn.opened:
         desk.emit(PromptReturned(prompt.text, ended.message))
     else:
@@ -69,6 +71,7 @@ async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> No
     if ended.reason != "done":
         desk.steering.give_back("the turn before it did not end by itself")
     desk.tell_tokens()
+    desk.keep_grants()
     desk.telemetry.note("turn", steps=ended.steps, seconds=round(ended.seconds, 3), done=ended.reason == "done")
     desk.emit(ended)
 
@@ -77,7 +80,7 @@ def _title(desk: Desk, prompt: Prompt) -> None:
     """A session is called after its first prompt until the user names it; a compaction must not change that."""
     if desk.state.title:
         return
-    desk.state.title = desk.title = first_line(prompt.text)[:TITLE_LENGTH]
+    desk.state.title = desk.title = desk.title or first_line(prompt.text)[:TITLE_LENGTH]
     desk.keep_state()
     desk.emit(TitleChanged(desk.title))
 

@@ -12,7 +12,7 @@ from kimi_tui.agent.marks import system_note
 from kimi_tui.agent.rows import newest_checkpoint
 from kimi_tui.protocol.events import EntryAdded, ToolCallFinished, ToolCallStarted, ToolOutputDelta
 from kimi_tui.protocol.messages import Message, TextPart
-from kimi_tui.protocol.views import ToolView
+from kimi_tui.protocol.views import Entry, ToolView
 from kimi_tui.resources import prompt
 from kimi_tui.tools.base import CallInterrupted
 from kimi_tui.tools.command import Ended, run_command
@@ -28,6 +28,7 @@ LONGEST = 3600.0
 async def run_for_user(desk: Desk, command: str) -> None:
     """Run it, then store command and output as one message from the program to the model."""
     view = ToolView(f"user-shell-{time.monotonic_ns()}", "!", "You ran", command)
+    desk.emit(EntryAdded(len(desk.transcript.entries), Entry("tool", tool=view, at=desk.clock())))
     desk.emit(ToolCallStarted(view))
     output = CommandOutput(lambda text: desk.emit(ToolOutputDelta(view.call_id, text)), None)
     begun = time.monotonic()
@@ -54,5 +55,5 @@ async def _keep(desk: Desk, view: ToolView, ended: Ended, seconds: float) -> Non
     )
     await desk.begin()
     await desk.context.append_message(message)
-    index = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
-    desk.emit(EntryAdded(index, desk.transcript.entries[index]))
+    desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
+    desk.tell_tokens()

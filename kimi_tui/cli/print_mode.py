@@ -10,6 +10,7 @@ from functools import partial
 
 from kimi_tui.cli.answer import Answer
 from kimi_tui.cli.connecting import connect
+from kimi_tui.cli.progress import Progress
 from kimi_tui.cli.secrets import masked
 from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions
@@ -18,6 +19,7 @@ from kimi_tui.protocol.events import (
     ApprovalRequested,
     Event,
     Failed,
+    ModelProgressed,
     ModelUnavailable,
     QuestionAsked,
     TurnEnded,
@@ -39,6 +41,7 @@ class PrintedTurn:
     def __init__(self, connect: Connect, prompt: str, output_format: str) -> None:
         self.connect, self.prompt, self.format = connect, prompt, output_format
         self.answer = Answer()
+        self.progress = Progress()
         self.port: AgentPort | None = None
         self.stopped_by = 0
         self._work: asyncio.Task[None] | None = None
@@ -86,8 +89,17 @@ class PrintedTurn:
     def _print(self, event: Event) -> None:
         if self.format == "stream-json":
             print(to_json(event), flush=True)
+        elif isinstance(event, ModelProgressed):
+            self._show(event)
         elif warning := self.answer.warning(event):
             _complain(warning)
+
+    def _show(self, event: ModelProgressed) -> None:
+        """Fetching weights takes minutes; all else that a model does to get ready takes seconds."""
+        if event.phase in ("fetching", "checking"):
+            self.progress.show(event.name, event.phase, event.done, event.total)
+        else:
+            self.progress.end()
 
     def _finish(self) -> int:
         if self.format == "text" and self.answer.text:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import click
 
+from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line, padded, shortened
 from kimi_tui.protocol.views import SessionView
 from kimi_tui.session import list_sessions
-
-_UNITS = ("B", "kB", "MB", "GB")
 
 
 @click.command("sessions")
@@ -46,13 +45,3 @@ def _row(view: SessionView) -> str:
     messages = "" if view.messages is None else f"{view.messages} messages"
     cells = (padded(shortened(view.id, 36), 22), when, f"{size(view.size):>8}", f"{messages:>13}", padded(mark, 8))
     return f"  {'  '.join(cells)}  {shortened(view.title, 60)}".rstrip()
-
-
-def size(count: int) -> str:
-    """Bytes as a person says them: `1.2 MB`."""
-    amount = float(count)
-    for unit in _UNITS[:-1]:
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} {_UNITS[-1]}"

@@ -10,11 +10,11 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, SystemCommand
+from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -23,9 +23,10 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import slash, theme
-from kimi_tui.ui.asks import Do, Submit
+from kimi_tui.ui import attention, external, keymap, slash, theme
+from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.listening import Listens
+from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
@@ -45,6 +46,7 @@ class KimiApp(App[None]):
         Binding("ctrl+c", "interrupt", "copy, stop, clear, leave", id="interrupt", priority=True, show=False),
         Binding("ctrl+d", "leave", "leave (empty prompt)", id="leave", priority=True, show=False),
         Binding("ctrl+z", "suspend_process", "suspend", id="suspend", priority=True, show=False),
+        Binding("ctrl+g", "editor", "write the prompt in your editor", id="editor", priority=True),
         Binding("f1", "help", "help", id="help", priority=True),
         Binding("ctrl+q", "quit", "leave", id="quit", show=False),
     ]
@@ -60,7 +62,8 @@ class KimiApp(App[None]):
         self._agent: AgentPort | None = None
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
         self._leaving = False
-        self.chat = ChatScreen(ascii_only=self.options.ascii)
+        self.marks = ASCII if self.options.ascii else UNICODE
+        self.chat = ChatScreen(self.marks)
         for known in theme.THEMES:
             self.register_theme(known)
         wanted = theme.resolve(self.options.theme)
@@ -75,9 +78,14 @@ class KimiApp(App[None]):
 
     def on_mount(self) -> None:
         gc.set_threshold(20_000, 50, 1_000)
+        for problem in keymap.problems(
+            self.options.keys, keymap.defaults((*self.BINDINGS, *keymap.bindings_of(self.chat)))
+        ):
+            self.notify(problem, severity="warning", markup=False)
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
+        self._say(attention.PUSH_TITLE)
         self.run_worker(self._serve(), name="agent")
         self._heed_signals()
 
@@ -131,11 +139,23 @@ class KimiApp(App[None]):
                 if isinstance(screen, Listens):
                     screen.take(event)
             match event:
-                case ev.SessionOpened(title=title) | ev.TitleChanged(title):
-                    self.sub_title = title
+                case ev.SessionOpened() | ev.TitleChanged():
+                    state = self.chat.state
+                    self._say(attention.title(f"{state.title or Path(state.work_dir).name} – kimi-tui"))
                 case ev.Closed(resume_hint):
                     self.farewell = resume_hint
                     self.exit()
+
+            if self.options.notifications and (words := attention.worth_a_bell(event, looking=self.app_focus)):
+                self._say(attention.notification(words))
+
+    def _say(self, sequence: str) -> None:
+        """To the terminal itself, between two frames."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def on_unmount(self) -> None:
+        self._say(attention.POP_TITLE)
 
     @on(Submit)
     def _submit(self, event: Submit) -> None:
@@ -174,12 +194,41 @@ class KimiApp(App[None]):
     @on(Do)
     async def _do(self, event: Do) -> None:
         match event.name:
-            case "help":
-                self.action_help()
             case "theme":
                 self._choose_theme(event.argument)
             case "exit":
                 await self.action_quit()
+            case name:
+                self._open(name)
+
+    def _open(self, name: str) -> None:
+        from kimi_tui.ui import pages
+
+        opened = pages.page(name, self.chat.state, self.marks)
+        if opened is not None and not isinstance(self.screen, type(opened)):
+            self.push_screen(opened)
+
+    # --- the editor ----------------------------------------------------------------------------------------------
+
+    def action_editor(self) -> None:
+        if self.screen is self.chat:
+            self.post_message(Edit(self.chat.editor.whole, keep=True))
+
+    @on(Edit)
+    def _edit(self, event: Edit) -> None:
+        self.run_worker(self._edit_outside(event.text, event.keep), group="editor", exclusive=True)
+
+    async def _edit_outside(self, text: str, keep: bool) -> None:
+        """The agent goes on meanwhile; only painting waits."""
+        written = None
+        try:
+            with self.suspend(), self.batch_update():
+                written = await external.edit(text)
+        except (OSError, ValueError, SuspendNotSupported) as error:
+            self.notify(f"The editor could not be started: {error}. Set $EDITOR.", severity="error", markup=False)
+        self.refresh(layout=True)
+        if keep and written is not None:
+            self.chat.editor.put(written)
 
     def _choose_theme(self, name: str) -> None:
         wanted = theme.ALIASES.get(name, name)
@@ -191,10 +240,7 @@ class KimiApp(App[None]):
             self.notify(f"There is no theme {name}.", severity="warning", markup=False)
 
     def action_help(self) -> None:
-        from kimi_tui.ui.screens.help import Help
-
-        if not isinstance(self.screen, Help):
-            self.push_screen(Help(slash.known(self.chat.state)))
+        self._open("help")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: every slash command that needs no argument."""

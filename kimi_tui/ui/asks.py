@@ -17,6 +17,14 @@ class Submit(Message):
 
 
 @dataclass
+class Edit(Message):
+    """Open a text in the user's editor; with `keep` what was written goes into the prompt."""
+
+    text: str
+    keep: bool
+
+
+@dataclass
 class Do(Message):
     """A request to the app itself: `help`, `theme`, `exit` …"""
 

@@ -5,9 +5,11 @@ Only `\\n` divides lines, so a changed line end is a change that can be seen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from functools import lru_cache
+from itertools import groupby, zip_longest
 from typing import Literal
 
 from rich.cells import cell_len, chop_cells
@@ -41,8 +43,9 @@ class DiffLine:
     """The rest of a line that was too long for one row."""
 
 
-def diff_lines(view: DiffView, context: int = CONTEXT) -> list[DiffLine]:
-    """Changed lines with `context` equal ones around them."""
+@lru_cache(maxsize=64)
+def diff_lines(view: DiffView, context: int = CONTEXT) -> Sequence[DiffLine]:
+    """Changed lines with `context` equal ones around them. Kept, since cards are drawn again and again."""
     old, new = _split(view.before), _split(view.after)
     first = view.first_line
     lines: list[DiffLine] = []
@@ -99,24 +102,21 @@ def _differ(old: str, new: str) -> tuple[tuple[int, int] | None, tuple[int, int]
 
 def _near(lines: list[DiffLine], context: int) -> list[DiffLine]:
     """Leave out equal lines that are far from any change."""
-    keep: set[int] = set()
+    keep = bytearray(len(lines) + context)
     for place, line in enumerate(lines):
         if line.kind != "same":
-            keep.update(range(max(0, place - context), min(len(lines), place + context + 1)))
+            keep[max(0, place - context) : place + context + 1] = b"\1" * (min(place, context) + context + 1)
     shown: list[DiffLine] = []
-    last = -1
-    for place in sorted(keep):
-        if place == last + 2:
-            shown.append(lines[place - 1])
-        elif place > last + 2:
-            shown.append(DiffLine("skipped", count=place - last - 1))
-        shown.append(lines[place])
-        last = place
-    rest = lines[last + 1 :] if keep else []
-    return [*shown, *(rest if len(rest) < 2 else [DiffLine("skipped", count=len(rest))])]
+    for near, run in groupby(range(len(lines)), key=keep.__getitem__):
+        places = list(run)
+        if near or len(places) == 1:
+            shown += [lines[place] for place in places]
+        else:
+            shown.append(DiffLine("skipped", count=len(places)))
+    return shown if any(keep) else []
 
 
-def counts(lines: list[DiffLine]) -> tuple[int, int]:
+def counts(lines: Sequence[DiffLine]) -> tuple[int, int]:
     """Lines added and removed."""
     return sum(line.kind == "added" for line in lines), sum(line.kind == "removed" for line in lines)
 
@@ -126,7 +126,7 @@ def counts(lines: list[DiffLine]) -> tuple[int, int]:
 Pair = tuple[DiffLine | None, DiffLine | None]
 
 
-def paired(lines: list[DiffLine]) -> list[Pair]:
+def paired(lines: Sequence[DiffLine]) -> list[Pair]:
     """Old beside new, for two columns: what was removed stands opposite to what came in its place."""
     pairs: list[Pair] = []
     gone: list[DiffLine] = []
@@ -171,7 +171,7 @@ def folded(line: DiffLine, room: int) -> list[DiffLine]:
     return rows
 
 
-def laid_out(lines: list[DiffLine], numbers: int, width: int) -> list[DiffLine] | list[Pair]:
+def laid_out(lines: Sequence[DiffLine], numbers: int, width: int) -> list[DiffLine] | list[Pair]:
     """Shown lines as rows: two columns where they are wide enough for every line and both have something to say."""
     half = room_for(numbers, (width - 1) // 2)
     if width >= WIDE and all(counts(lines)) and all(cell_len(line.text) <= half for line in lines):
@@ -185,14 +185,14 @@ def row_spans(row: DiffLine | Pair, numbers: int, width: int) -> list[Span]:
     return line_spans(row, numbers, width) if isinstance(row, DiffLine) else pair_spans(row, numbers, width)
 
 
-def diff_rows(lines: list[DiffLine], width: int) -> Rows:
+def diff_rows(lines: Sequence[DiffLine], width: int) -> Rows:
     """All rows at once, for differences that are short."""
     lines = [shown(line) for line in lines]
     numbers = digits(lines)
     return [row_spans(row, numbers, width) for row in laid_out(lines, numbers, width)]
 
 
-def digits(lines: list[DiffLine]) -> int:
+def digits(lines: Sequence[DiffLine]) -> int:
     """Cells that the line numbers need."""
     return len(str(max((max(line.old or 0, line.new or 0) for line in lines), default=0)))
 

@@ -43,6 +43,7 @@ class Marks:
     gone: str = "○"
     branch: str = "├─╮"
     stub: str = "├─"
+    corner: str = "╰─"
     named: str = "★"
     cursor: str = "›"
     full: str = "█"
@@ -84,6 +85,7 @@ ASCII = Marks(
     gone="o",
     branch="|-.",
     stub="|-",
+    corner="`-",
     named="!",
     cursor=">",
     full="#",

@@ -152,7 +152,6 @@ _SIMPLE: dict[str, Callable[[], cmd.Command]] = {
     "undo": cmd.Undo,
     "redo": cmd.Redo,
     "fork": cmd.Fork,
-    "context": cmd.MeasureContext,
 }
 _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "compact": cmd.Compact,
@@ -162,4 +161,4 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "add-dir": _add_dir,
     "model": _model,
 }
-_SCREEN = {"help", "timeline", "rotations", "sessions", "theme", "cost", "copy", "exit"}
+_SCREEN = {"help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}

@@ -57,6 +57,8 @@ class ScreenState:
     modes: Modes = field(default_factory=Modes)
     tokens: Tokens = field(default_factory=Tokens)
     activity: Activity = ""
+    in_turn: bool = False
+    """False while a command of the user's own runs."""
     tools: tuple[str, ...] = ()
     """Ids of the calls that run."""
     retry: Retry | None = None
@@ -109,17 +111,19 @@ def _busy(state: ScreenState, activity: Activity) -> ScreenState:
 
 def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
     match event:
-        case ev.TurnStarted() | ev.StepStarted() | ev.StreamReset():
+        case ev.TurnStarted():
+            return replace(_busy(state, "waiting"), in_turn=True)
+        case ev.StepStarted() | ev.StreamReset():
             return _busy(state, "waiting")
         case ev.TurnEnded():
-            return replace(state, activity="", retry=None, tools=(), questions=())
+            return replace(state, activity="", in_turn=False, retry=None, tools=(), questions=())
         case ev.RetryScheduled(reason, attempt, attempts, wait):
             return replace(state, activity="retrying", retry=Retry(reason, attempt, attempts, wait))
         case ev.ToolCallStarted(tool):
             return replace(_busy(state, "tool"), tools=(*state.tools, tool.call_id))
         case ev.ToolCallFinished(tool):
             left = tuple(call for call in state.tools if call != tool.call_id)
-            return replace(_busy(state, "tool" if left else "waiting"), tools=left)
+            return replace(_busy(state, "tool" if left else "waiting" if state.in_turn else ""), tools=left)
         case ev.ApprovalRequested(approval):
             return replace(state, questions=(*state.questions, approval.request_id))
         case ev.QuestionAsked(request_id):

@@ -73,7 +73,7 @@ class Folding:
     folded: bool = False
     hidden_tokens: int = 0
     oldest: bool = False
-    """The oldest shown row of its branch."""
+    """The oldest shown row of its branch, or of all."""
 
 
 def draw(row: TimelineRow, folding: Folding, width: int, marks: Marks, clock: float | None = None) -> list[Span]:
@@ -100,10 +100,11 @@ def _switch(row: TimelineRow, width: int, marks: Marks, now: float) -> list[Span
 
 def _rotation(row: TimelineRow, folding: Folding, width: int, marks: Marks, now: float) -> list[Span]:
     tone = "quiet" if row.at is None or now - row.at < 3600 else "faint"
+    stub = marks.corner if folding.oldest else marks.stub
     if not folding.children:
-        lane = f"{marks.stub} "
+        lane = f"{stub} "
     elif folding.folded:
-        lane = f"{marks.stub}{marks.folded}"
+        lane = f"{stub}{marks.folded}"
     else:
         lane = marks.branch
     name = literal(row.name or (row.file or row.label)).removesuffix(".gz").removesuffix(".jsonl")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kimi_tui.protocol.views import TimelineRow
+from kimi_tui.protocol.views import SwitchView, TimelineRow
 
 Filter = Literal["all", "turns", "jumps", "named"]
 FILTERS: tuple[Filter, ...] = ("all", "turns", "jumps", "named")
@@ -35,46 +35,67 @@ class TimelineList:
         self.filter: Filter = "all"
         self.query = ""
         self._place: dict[Key, int] = {}
+        self._newest: dict[tuple[str | None, int | None], int] = {}
+        """By file and id; of several with one id the newest."""
         self._turn: list[int] = []
         self._branch: list[int] = []
         self._rotations: dict[str, int] = {}
         self._last_turn: dict[str | None, int] = {}
         self._members: dict[int, list[int]] = {}
         self._flipped: set[Key] = set()
-        self._ends: set[str | None] = set()
+        self._switches: dict[str, SwitchView] = {}
+        """By the file that the jump left behind."""
+        self._branches: dict[str, tuple[TimelineRow, ...]] = {}
+        """Steps of rotations that were asked for, newest first."""
         self.checkpoints = 0
         """Of the live timeline."""
 
     # --- rows -----------------------------------------------------------------------------------------------------
 
     def load(self, rows: Sequence[TimelineRow]) -> None:
-        """Take over the whole tree, newest first. Folds of rows that are still there stay."""
-        self.rows = list(reversed(rows))
+        """Take over the whole tree, newest first. Folds of rows that are still there stay, so do branches."""
+        known = [row for each in rows for row in (each, *self._branch_of(each, rows))] if self._branches else rows
+        self.rows = list(reversed(known))
         self._place, self._turn, self._branch, self._last_turn, self._members = {}, [], [], {}, {}
+        self._newest = {}
         self.checkpoints = 0
         self._rotations = {
             row.file: position for position, row in enumerate(self.rows) if row.kind == "rotation" and row.file
         }
-        self._ends = {
-            row.switch.file for row in rows if row.kind == "switch" and row.switch and row.switch.why not in CONTINUES
-        }
+        self._switches = {row.switch.file: row.switch for row in rows if row.kind == "switch" and row.switch}
         for position, row in enumerate(self.rows):
             self._index(position, row)
         self._flipped &= self._place.keys()
         self.sift()
+
+    def _branch_of(self, row: TimelineRow, rows: Sequence[TimelineRow]) -> tuple[TimelineRow, ...]:
+        """What is known of the branch that this row stands for, unless the tree tells it by itself."""
+        known = self._branches.get(row.file or "", ()) if row.kind == "rotation" else ()
+        return () if known and any(each.file == row.file and each.kind == "checkpoint" for each in rows) else known
+
+    def add_branch(self, file: str, rows: Sequence[TimelineRow]) -> None:
+        """The steps of a rotation, newest first; it is unfolded."""
+        self._branches[file] = tuple(rows)
+        given = [row for row in reversed(self.rows) if row.offset >= 0]
+        if self._ended(file):
+            self._flipped |= {key_of(row) for row in given if row.kind == "rotation" and row.file == file}
+        self.load(given)
 
     def _index(self, position: int, row: TimelineRow) -> None:
         self._place[key_of(row)] = position
         turn = branch = -1
         if row.kind == "checkpoint":
             self.checkpoints += row.file is None
+            self._newest[row.file, row.checkpoint] = position
             branch = self._rotations.get(row.file, -1) if row.file else -1
             if row.turn:
                 self._last_turn[row.file] = position
             else:
                 turn = self._last_turn.get(row.file, -1)
-            for owner in {turn, branch} - {-1}:
-                self._members.setdefault(owner, []).append(position)
+            if turn >= 0:
+                self._members.setdefault(turn, []).append(position)
+            if branch >= 0:
+                self._members.setdefault(branch, []).append(position)
         self._turn.append(turn)
         self._branch.append(branch)
 
@@ -141,7 +162,13 @@ class TimelineList:
 
     def find(self, key: Key) -> int | None:
         """The height of the row with that key, or of the row it is folded under."""
-        position = self._place.get(key)
+        return self._near(self._place.get(key))
+
+    def find_checkpoint(self, checkpoint: int, file: str | None = None) -> int | None:
+        """The height of that checkpoint, or of the row it is folded under."""
+        return self._near(self._newest.get((file, checkpoint)))
+
+    def _near(self, position: int | None) -> int | None:
         while position is not None and position >= 0:
             height = self.height_of(position)
             if height is not None:
@@ -178,8 +205,15 @@ class TimelineList:
     def folded(self, position: int) -> bool:
         """Whether what belongs to this row is folded away. Branches that ended are folded until asked for."""
         row = self.rows[position]
-        closed = row.kind == "rotation" and row.file in self._ends
-        return (key_of(row) in self._flipped) != closed
+        return (key_of(row) in self._flipped) != (row.kind == "rotation" and self._ended(row.file))
+
+    def _ended(self, file: str | None) -> bool:
+        switch = self.switch_of(file)
+        return switch is not None and switch.why not in CONTINUES
+
+    def switch_of(self, file: str | None) -> SwitchView | None:
+        """The jump that left this file behind, where the tree tells of it."""
+        return self._switches.get(file or "")
 
     def children(self, position: int) -> int:
         """How many rows a fold of this one would hide."""
@@ -200,12 +234,10 @@ class TimelineList:
         self.sift()
         return self.height_of(position) or 0
 
-    def last_of_branch(self, position: int) -> bool:
-        """Whether this is the oldest shown row of its branch: where it left the trunk."""
-        branch = self._branch[position]
-        if branch < 0:
-            return False
+    def ends_branch(self, position: int) -> bool:
+        """Whether this is the oldest shown row of its branch, where it left the trunk; or a branch below all rows."""
         height = self.height_of(position)
         if height is None or height + 1 >= len(self.shown):
             return True
-        return self._branch[self.position(height + 1)] != branch
+        branch = self._branch[position]
+        return branch >= 0 and self._branch[self.position(height + 1)] != branch

@@ -6,15 +6,20 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
+from kimi_tui.agent import grants
 from kimi_tui.agent.telemetry import LIMIT, Telemetry
 from kimi_tui.context import Context
 from kimi_tui.protocol.commands import (
     AddDir,
+    AnswerApproval,
     ChangeRotation,
     Close,
     Fork,
     Interrupt,
     KeepDraft,
+    ListModels,
     ListSessions,
     NewSession,
     OpenSession,
@@ -28,9 +33,11 @@ from kimi_tui.protocol.commands import (
     SwitchModel,
 )
 from kimi_tui.protocol.events import (
+    ApprovalRequested,
     Closed,
     EntryAdded,
     ModelReady,
+    ModelsListed,
     ModelUnavailable,
     ModesChanged,
     Noticed,
@@ -42,9 +49,11 @@ from kimi_tui.protocol.events import (
     ToolCallFinished,
     ToolOutputDelta,
     TranscriptReset,
+    TurnEnded,
     TurnStarted,
 )
-from tests.agent.fakes import FakeOpener, ScriptedModel, bench, message, says
+from kimi_tui.tools.approval import AllowRule
+from tests.agent.fakes import Asks, FakeOpener, ScriptedModel, bench, calls, message, says
 
 
 async def test_the_first_event_opens_the_session_and_the_last_says_how_to_come_back(tmp_path: Path) -> None:
@@ -115,6 +124,17 @@ async def test_a_session_that_somebody_else_holds_can_be_read_and_gives_prompts_
             assert not it.all(TurnStarted)
     finally:
         await holder.close()
+
+
+async def test_the_model_in_use_is_listed_among_the_others(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("from one"))) as it:
+        opener = it.agent.opener
+        assert isinstance(opener, FakeOpener)
+        opener.models["two"] = ScriptedModel(says("from two"), window=5000)
+        await it.do(ListModels())
+        listed = await it.until(ModelsListed)
+        assert listed.current == it.desk.model.view.name
+        assert listed.current in [model.name for model in listed.models]
 
 
 async def test_another_model_answers_from_the_next_prompt_on(tmp_path: Path) -> None:
@@ -241,3 +261,31 @@ def test_the_statistics_file_is_bounded(tmp_path: Path) -> None:
     Telemetry(file).note("turn", steps=2)
     assert file.stat().st_size < before * 0.6
     assert Telemetry(file).summary()["turn"] == {"times": 1, "steps": 2}
+
+
+async def test_what_was_allowed_for_the_session_is_remembered(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(("Asks", {"id": "a"})), calls(("Asks", {"id": "b"})), says("ok"))
+    async with bench(tmp_path, model, tools=[Asks()]) as it:
+        it.tell(SendPrompt("go"))
+        request = await it.until(ApprovalRequested)
+        it.tell(AnswerApproval(request.approval.request_id, "session"))
+        await it.until(TurnEnded)
+        assert len(it.all(ApprovalRequested)) == 1
+    state, _ = it.desk.session.load_state()
+    assert [grants.read(text) for text in state.approvals] == [AllowRule("Asks", "*")]
+
+
+@pytest.mark.parametrize("rule", [AllowRule("Shell", "git (a) *"), AllowRule("Shell", "rm [x]\n", literal=True)])
+def test_a_grant_is_read_as_it_was_written(rule: AllowRule) -> None:
+    assert grants.read(grants.written(rule)) == rule
+
+
+def test_a_grant_of_another_program_is_passed_over() -> None:
+    assert grants.read("run shell command") is None
+
+
+async def test_the_model_is_closed_with_the_agent(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    async with bench(tmp_path, model):
+        assert not model.closed
+    assert model.closed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.cli.main import run
-from kimi_tui.cli.model import Progress
+from kimi_tui.cli.progress import Progress
 from kimi_tui.llm.weights import MODELS, PARTIAL, path_of
 
 
@@ -64,17 +64,17 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_fetched(
 
 
 def test_without_a_terminal_each_phase_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress("local")
+    progress = Progress()
     for done in range(0, 1000, 10):
-        progress.show("fetching", done, 1000)
-    progress.show("checking", 1000, 1000)
+        progress.show("local", "fetching", done, 1000)
+    progress.show("local", "checking", 1000, 1000)
     progress.end()
     assert capsys.readouterr().err == "fetching local …\nchecking local …\n"
 
 
 def test_the_bar_tells_how_much_and_how_long() -> None:
-    progress = Progress("local")
-    progress.show("fetching", 100_000_000, 400_000_000)
-    assert progress.line("fetching", 200_000_000, 400_000_000, 10.0) == (
+    progress = Progress()
+    progress.show("local", "fetching", 100_000_000, 400_000_000)
+    assert progress.line("local", "fetching", 200_000_000, 400_000_000, 10.0) == (
         "fetching local  ━━━━━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌  200 MB of 400 MB · 50% · 20 s left"
     )

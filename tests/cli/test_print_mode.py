@@ -17,6 +17,7 @@ from kimi_tui.protocol.events import (
     ApprovalRequested,
     Event,
     MessageStored,
+    ModelProgressed,
     ModelUnavailable,
     Noticed,
     QuestionAsked,
@@ -80,6 +81,12 @@ async def test_warnings_and_retries_go_to_standard_error(capsys: pytest.CaptureF
     out, err = capsys.readouterr()
     assert out == "ok\n"
     assert err == "kimi-tui: one line was repaired\nkimi-tui: HTTP 429: try 1 of 3 follows in 2 s\n"
+
+
+async def test_weights_that_are_fetched_first_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    coming: list[Event] = [ModelProgressed("local", "fetching", done, 100) for done in (0, 50, 100)]
+    assert await printed(ScriptedAgent([*coming, ModelProgressed("local", "warming", 1, 9), *answered("ok")])) == 0
+    assert capsys.readouterr() == ("ok\n", "fetching local …\n")
 
 
 async def test_json_is_one_object_with_the_answer_and_the_figures(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.cli.main import run
-from kimi_tui.cli.sessions import size
+from kimi_tui.cli.progress import size
 from kimi_tui.session import SessionState, new_session
 
 

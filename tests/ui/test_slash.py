@@ -25,7 +25,7 @@ STATE = ScreenState(modes=Modes(plan=True), commands=(SlashCommand("skill:review
         ("/model kimi", cmd.SwitchModel("kimi")),
         ("/rewind", ForScreen("timeline")),
         ("/rewind 4", ForScreen("rewind", "4")),
-        ("/context", cmd.MeasureContext()),
+        ("/context", ForScreen("context")),
         ("/export html out.html", cmd.ExportTimeline(format="html", target="out.html")),
         ("/export notes.md", cmd.ExportTimeline(target="notes.md")),
         ("/title A b", cmd.SetTitle("A b")),

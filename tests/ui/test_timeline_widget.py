@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.widgets.timeline import Timeline
 from tests.ui.play_timeline import Play
-from tests.ui.samples import ROWS, long_timeline, point
+from tests.ui.samples import BACK, ROWS, jump, long_timeline, point
 
 
 def text_of(timeline: Timeline) -> list[str]:
@@ -196,3 +196,28 @@ async def test_five_thousand_checkpoints_do_not_slow_the_cursor() -> None:
         assert app.pane.timeline.row is not None
         assert app.pane.timeline.row.checkpoint == 0
         assert drawn <= 3 * app.pane.timeline.size.height
+
+
+async def test_a_jump_takes_the_preview_back_to_now() -> None:
+    app = Play()
+    async with app.run_test(size=(120, 34)) as pilot:
+        await pilot.press("down", "down")
+        app.pane.timeline.show(ROWS[5:])
+        await settled(pilot)
+        assert app.pane.preview.aimed is None
+
+
+async def test_a_branch_below_all_rows_ends_in_a_corner() -> None:
+    app = Play([*ROWS, *jump(dataclasses.replace(BACK, file="context_9.jsonl"))[1:]])
+    async with app.run_test(size=(120, 34)) as pilot:
+        await settled(pilot)
+        assert any(line.startswith(" ╰─  context_9") for line in text_of(app.pane.timeline))
+
+
+async def test_the_preview_follows_where_the_chat_points() -> None:
+    app = Play()
+    async with app.run_test(size=(120, 34)) as pilot:
+        await pilot.press("down", "down")
+        app.pane.timeline.point_at(None)
+        await settled(pilot)
+        assert app.pane.preview.aimed is None

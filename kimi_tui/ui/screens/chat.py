@@ -1,104 +1,31 @@
-"""The main screen: composes the regions, folds events into them, and gives the keys their meaning."""
+"""The main screen: folds the agent's events into its regions, and turns what is typed into commands."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
-from textual.widgets import Static
+from textual import on
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
-from kimi_tui.ui.asks import Do, Submit
-from kimi_tui.ui.conversation import Conversation
-from kimi_tui.ui.marks import ASCII, UNICODE
-from kimi_tui.ui.palette import COMPONENTS
-from kimi_tui.ui.state import ScreenState, apply
-from kimi_tui.ui.widgets.activity import Activity
+from kimi_tui.ui.asks import Do, Edit
+from kimi_tui.ui.screens.keyboard import Keyboard
+from kimi_tui.ui.state import apply
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
-from kimi_tui.ui.widgets.gauge import Gauge
-from kimi_tui.ui.widgets.keys import BUSY, IDLE, TIMELINE, Keys
-from kimi_tui.ui.widgets.prompt import Prompt
-from kimi_tui.ui.widgets.queue import Queue
-from kimi_tui.ui.widgets.sidebar import Sidebar
-from kimi_tui.ui.widgets.status import Status
+from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.transcript import Transcript
 
-AGAIN = 1.2
-"""Seconds within which a second Esc or Ctrl+C counts as one with the first."""
 
-
-class ChatScreen(Screen[None]):
+class ChatScreen(Keyboard):
     """See the module."""
 
-    AUTO_FOCUS = None
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "escape", "stop, or back", id="stop"),
-        Binding("shift+tab", "cycle_mode", "ask, plan, auto-approve", id="mode", priority=True),
-        Binding("ctrl+t", "timeline", "go to the timeline", id="timeline", priority=True),
-        Binding("ctrl+b", "sidebar", "show or hide the timeline", id="sidebar", priority=True),
-        Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
-        Binding("tab", "answer", "answer what is asked", id="answer"),
-        Binding("ctrl+r", "search_history", "search earlier prompts", id="search_history", priority=True),
-        Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
-        Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up", priority=True),
-        Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down", priority=True),
-        Binding("ctrl+end", "follow", "go to the end of the chat", id="follow", priority=True),
-        Binding("ctrl+home", "start", "go to the start of the chat", id="start", priority=True),
-    ]
-
-    def __init__(self, *, ascii_only: bool = False) -> None:
-        super().__init__()
-        self.state = ScreenState()
-        self.conversation = Conversation()
-        marks = ASCII if ascii_only else UNICODE
-        self.status = Status()
-        self.transcript = Transcript(self.conversation, marks)
-        self.asking = Asking()
-        self.activity = Activity(marks)
-        self.queue = Queue()
-        self.prompt = Prompt(marks)
-        self.sidebar = Sidebar(marks=marks)
-        self.gauge = Gauge(marks)
-        self.keys = Keys()
-        self._armed = ""
-        self._returned = ""
-
-    def compose(self) -> ComposeResult:
-        yield self.status
-        with Horizontal(id="body"):
-            with Vertical(id="main"):
-                yield self.transcript
-                yield self.asking
-                yield self.activity
-                yield self.queue
-                yield self.prompt
-            yield self.sidebar
-        yield self.gauge
-        yield self.keys
-        yield Static("kimi-tui needs a larger window", id="too-small", markup=False)
-
-    def on_mount(self) -> None:
-        # Keys that came before now wait in this screen's own queue: they go to the prompt first, in their order.
-        self.call_later(self.editor.focus)
-
-    @property
-    def editor(self) -> Editor:
-        return self.prompt.editor
-
-    def submit(self, command: cmd.Command) -> None:
-        self.post_message(Submit(command))
+    _returned = ""
+    """The prompt that the last jump put back into the box."""
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -124,7 +51,7 @@ class ChatScreen(Screen[None]):
         self.activity.show(state)
         self.queue.show(state.steers, state.prompts)
         self.editor.something_queued = bool(state.steers or state.prompts)
-        self._show_keys()
+        self.show_keys()
 
     def _timeline(self, event: ev.Event) -> None:
         timeline = self.sidebar.timeline
@@ -136,8 +63,12 @@ class ChatScreen(Screen[None]):
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
+            case ev.EntriesLoaded():
+                self.entries_loaded()
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
+            case ev.RotationRead(file, entries):
+                self.sidebar.take_rotation(file, entries)
 
     def _said(self, event: ev.Event) -> None:
         """Events that put something into the chat or the prompt."""
@@ -146,6 +77,8 @@ class ChatScreen(Screen[None]):
                 self._opened(event)
             case ev.TranscriptReset():
                 self._prompt_after_jump(event)
+            case ev.SessionsListed() if self.is_current and not self.conversation.stored:
+                self.do("sessions")  # started in order to pick one
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
@@ -165,7 +98,7 @@ class ChatScreen(Screen[None]):
             self.editor.put(event.prompt)
         if event.switch:
             self.sidebar.timeline.point_at(None)
-            self._leave_timeline()
+            self.leave_timeline()
 
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
@@ -180,12 +113,35 @@ class ChatScreen(Screen[None]):
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
 
+    @on(Timeline.Left)
+    def _left(self) -> None:
+        self.leave_timeline()
+
+    @on(Reader.Left)
+    def _left_the_chat(self) -> None:
+        self.editor.focus()
+
+    @on(Reader.Taken)
+    async def _use(self, event: Reader.Taken) -> None:
+        """A block that was copied, quoted or opened in the editor."""
+        match event.use:
+            case "copy":
+                self.app.copy_to_clipboard(event.text)
+                self.notify(f"Copied {len(event.text)} characters.", timeout=2)
+            case "quote":
+                quoted = "\n".join(f"> {line}" for line in event.text.strip().split("\n"))
+                self.editor.focus()
+                self.editor.insert(f"{quoted}\n\n")
+            case "edit":
+                self.post_message(Edit(event.text, keep=False))
+
     @on(Asking.Answered)
     def _back_to_the_prompt(self) -> None:
         self.editor.focus()
 
+    @on(Reader.Typed)
     @on(Asking.Typed)
-    def _type(self, event: Asking.Typed) -> None:
+    def _type(self, event: Reader.Typed | Asking.Typed) -> None:
         self.editor.focus()
         self.editor.insert(event.text)
 
@@ -198,9 +154,10 @@ class ChatScreen(Screen[None]):
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            self._leave_prompt(cmd.Steer(event.text) if self.state.activity else cmd.SendPrompt(event.text))
-        elif self.mean(meaning):
-            self.editor.take()
+            form = cmd.Steer if self.state.activity else cmd.SendPrompt
+            self._leave_prompt(form(event.text, event.images))
+        elif not self.mean(meaning):
+            self.editor.give_back(event.text)
 
     def mean(self, meaning: slash.Meaning) -> bool:
         """Do what a slash command means; False when it was wrong."""
@@ -216,14 +173,13 @@ class ChatScreen(Screen[None]):
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:
-        self._leave_prompt(cmd.SendPrompt(event.text))
+        self._leave_prompt(cmd.SendPrompt(event.text, event.images))
 
     @on(Editor.TookBack)
     def _take_back(self) -> None:
         self.submit(cmd.TakeBackQueued())
 
     def _leave_prompt(self, command: cmd.Command) -> None:
-        self.editor.take()
         self.transcript.follow()
         self.submit(command)
 
@@ -234,8 +190,6 @@ class ChatScreen(Screen[None]):
                 self.action_timeline()
             case "rotations":
                 self.sidebar.browse()
-            case "sessions":
-                self.submit(cmd.ListSessions())
             case "rewind":
                 self.sidebar.timeline.point_at(int(argument))
                 self.action_timeline()
@@ -256,136 +210,3 @@ class ChatScreen(Screen[None]):
             self.notify("The last answer is in the clipboard.")
         else:
             self.notify("There is no answer to copy yet.", severity="warning")
-
-    # --- keys ----------------------------------------------------------------------------------------------------
-
-    def action_escape(self) -> None:
-        """Stop what runs; else clear the prompt or go to the timeline on the second time."""
-        if self.state.busy or self.state.progress:
-            self.submit(cmd.Interrupt())
-        elif self._again(
-            "esc", "esc again clears the prompt" if self.editor.text else "esc again goes to the timeline"
-        ):
-            if self.editor.text:
-                self.editor.set_aside()
-            else:
-                self.action_timeline()
-
-    def interrupt(self) -> bool:
-        """Ctrl+C: copy what is selected, stop what runs, clear the prompt, in this order. False when none applied."""
-        if self._copy_selection():
-            return True
-        if self.state.busy:
-            self.submit(cmd.Interrupt())
-        elif self.editor.text:
-            self.editor.set_aside()
-        else:
-            return self._again("ctrl+c", "ctrl+c again leaves") is False
-        return True
-
-    def _copy_selection(self) -> bool:
-        text = self.get_selected_text() or self.editor.selected_text
-        if not text:
-            return False
-        self.app.copy_to_clipboard(text)
-        self.clear_selection()
-        self.notify(f"Copied {len(text)} characters.", timeout=2)
-        return True
-
-    def _again(self, key: str, hint: str) -> bool:
-        """Whether the key was pressed a moment ago; if not, say what a second time would do."""
-        if self._armed == key:
-            self._disarm()
-            return True
-        self._armed = key
-        self.activity.say(hint)
-        self.set_timer(AGAIN, self._disarm)
-        return False
-
-    def _disarm(self) -> None:
-        self._armed = ""
-        self.activity.say("")
-
-    def action_cycle_mode(self) -> None:
-        modes = self.state.modes
-        if modes.plan:
-            self.submit(cmd.SetMode("plan", False))
-            self.submit(cmd.SetMode("yolo", True))
-        elif modes.yolo:
-            self.submit(cmd.SetMode("yolo", False))
-        else:
-            self.submit(cmd.SetMode("plan", True))
-
-    def action_timeline(self) -> None:
-        if self.sidebar.timeline.has_focus:
-            self._leave_timeline()
-            return
-        if not self.sidebar.display:
-            self.action_sidebar()
-        self.sidebar.timeline.focus()
-
-    @on(Timeline.Left)
-    def _leave_timeline(self) -> None:
-        self.editor.focus()
-        if not self._wide:
-            self.remove_class("-over")
-
-    @property
-    def _wide(self) -> bool:
-        return self.has_class("-wide") or self.has_class("-huge")
-
-    def action_sidebar(self) -> None:
-        """Beside the chat where there is room, over it where there is not."""
-        if self._wide:
-            self.toggle_class("-no-sidebar")
-            self.remove_class("-over")
-        else:
-            self.remove_class("-no-sidebar")
-            self.toggle_class("-over")
-        if not self.sidebar.display and self.sidebar.timeline.has_focus:
-            self.editor.focus()
-
-    def action_answer(self) -> None:
-        """Between the prompt and what is asked, or the chat."""
-        if self.focused is not self.editor:
-            self.editor.focus()
-        elif panel := self.asking.open:
-            panel.answer_now()
-        else:
-            self.transcript.focus()
-
-    def action_search_history(self) -> None:
-        self.editor.focus()
-        self.prompt.search_history()
-
-    def action_unfold(self) -> None:
-        self.transcript.toggle_all()
-
-    def action_undo(self) -> None:
-        self.submit(cmd.Undo())
-
-    def action_scroll(self, pages: int) -> None:
-        self.transcript.scroll_relative(y=pages * max(1, self.transcript.size.height - 2), animate=False)
-
-    def action_follow(self) -> None:
-        self.transcript.follow()
-
-    def action_start(self) -> None:
-        self.transcript.scroll_to(y=0, animate=False)
-
-    def on_descendant_focus(self) -> None:
-        self._show_keys()
-
-    def _show_keys(self) -> None:
-        if self.sidebar.timeline.has_focus:
-            self.keys.show(TIMELINE)
-        else:
-            self.keys.show(BUSY if self.state.activity else IDLE)
-
-    def on_key(self, event: events.Key) -> None:
-        """Keys typed before anything has the focus, and text typed while the chat has it, go to the prompt."""
-        if self.focused is None or (event.is_printable and self.focused is self.transcript):
-            event.stop()
-            if self.focused is not None:
-                self.editor.focus()
-            self.editor.post_message(events.Key(event.key, event.character))

@@ -15,6 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kimi_tui.protocol.views import SlashCommand
+from kimi_tui.ui.keymap import bindings_of
 from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece, Row, wrap
 
@@ -27,6 +28,7 @@ FIXED: tuple[tuple[str, str], ...] = (
     ("esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
     ("ctrl+c", "copy the selection, stop, clear, leave"),
     ("ctrl+d", "leave, when the prompt is empty"),
+    ("ctrl+p", "all commands, to search and run"),
     ("up, down", "earlier prompts"),
     ("/", "commands"),
     ("@", "files"),
@@ -48,12 +50,16 @@ class Help(ModalScreen[None]):
         yield Sheet(self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
-        app, chat = self.app.BINDINGS, self.app.screen_stack[0].BINDINGS
-        timeline = next((widget.BINDINGS for widget in self.app.screen_stack[0].query("Timeline")), [])
+        app, chat = self.app.BINDINGS, bindings_of(self.app.screen_stack[0])
+        timeline = [found for widget in self.app.screen_stack[0].query("Timeline") for found in widget.BINDINGS]
+        reader = [found for widget in self.app.screen_stack[0].query("Reader") for found in widget.BINDINGS]
         return [
             ("Keys", ""),
             *FIXED,
             *_described((*chat, *app), {key for key, _ in FIXED}),
+            ("", ""),
+            ("In the chat (tab)", ""),
+            *_described(reader, set()),
             ("", ""),
             ("In the timeline", ""),
             ("enter", "go back to this point, or open the rotation"),

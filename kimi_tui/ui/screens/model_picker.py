@@ -70,11 +70,12 @@ class ModelList(PickList[ModelView]):
 
 
 class ModelPicker(Page):
-    """See the module."""
+    """See the module. `current` is listed until the agent has told the others."""
 
-    def __init__(self, marks: Marks = UNICODE) -> None:
+    def __init__(self, current: ModelView | None = None, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.models = ModelList(marks, classes="listing")
+        self._current = current
 
     def body(self) -> ComposeResult:
         yield self.models
@@ -82,6 +83,8 @@ class ModelPicker(Page):
 
     def on_mount(self) -> None:
         self.models.focus()
+        if self._current is not None:
+            self.take(ModelsListed((self._current,), self._current.name))
         ask(self, ListModels())
 
     def take(self, event: Event) -> None:
@@ -108,10 +111,6 @@ class ModelPicker(Page):
     @on(PickList.Highlighted)
     def _aim(self) -> None:
         self.query_one(".about", Sheet).changed()
-
-    @on(PickList.Searched)
-    def _search(self) -> None:
-        self.frame_changed()
 
     @on(PickList.Chosen)
     def _use(self) -> None:

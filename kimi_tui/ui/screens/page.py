@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -13,7 +13,7 @@ from textual.screen import Screen
 from kimi_tui.protocol.events import Event
 from kimi_tui.ui.cells import literal
 from kimi_tui.ui.tones import Rows, Span, hint_row, spread, stylesheet
-from kimi_tui.ui.widgets.searched import SearchedLines
+from kimi_tui.ui.widgets.searched import PickList, SearchedLines
 from kimi_tui.ui.widgets.sheet import Sheet
 
 NARROW = 92
@@ -75,6 +75,10 @@ class Page(Screen[None]):
             end = "▏" if listing.searching else "  esc"
             left += [("  /", "moved"), (literal(listing.query_text), ""), (end, "now")]
         return [spread(left, [(self.facts(width), "quiet")], width)]
+
+    @on(PickList.Searched)
+    def _search(self) -> None:
+        self.frame_changed()
 
     def on_descendant_focus(self) -> None:
         self.frame_changed()

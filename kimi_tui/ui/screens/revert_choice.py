@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from kimi_tui.protocol.commands import Fork, RevertTo
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
+from kimi_tui.ui.branch_rows import offset_of
 from kimi_tui.ui.cells import ago, cut, literal, plural
 from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.tones import Rows, hint_row, spread
@@ -54,7 +55,7 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def body(self) -> ComposeResult:
         yield Sheet(self._facts, classes="facts")
-        yield Options(ways(self.row, self.preview, self.files), classes="options")
+        yield Options(ways(self.row, self.preview, self._restorable), classes="options")
         yield Input(self.draft, placeholder="a note for the earlier point (optional)", classes="note")
         yield Sheet(self._hints)
 
@@ -66,7 +67,11 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         if (preview.checkpoint, preview.file) == (self.row.checkpoint, self.row.file):
             self.preview = preview
             self.query_one(".facts", Sheet).changed()
-            self.query_one(Options).change(ways(self.row, preview, self.files))
+            self.query_one(Options).change(ways(self.row, preview, self._restorable))
+
+    @property
+    def _restorable(self) -> bool:
+        return self.files or (self.preview is not None and self.preview.restorable)
 
     def _facts(self, width: int) -> Rows:
         row, preview = self.row, self.preview
@@ -100,15 +105,16 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def command(self, way: str) -> RevertTo | Fork | None:
         row = self.row
+        offset = offset_of(row)
         if way == "cancel":
             return None
         if way == "fork":
-            return Fork(row.checkpoint, row.file, row.offset)
+            return Fork(row.checkpoint, row.file, offset)
         note = self.query_one(Input).value.strip()
         return RevertTo(
             row.checkpoint,
             row.file,
-            row.offset,
+            offset,
             note=note if way != "files" else "",
             files="restore" if way == "both" else "only" if way == "files" else "keep",
         )

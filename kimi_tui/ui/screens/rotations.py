@@ -1,8 +1,8 @@
 """The rotation browser: every timeline that a jump left behind, and what was said in it.
 
-Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `CompareTimelines` and `ExportTimeline`
-(see `ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list
-comes first and Enter opens the conversation.
+Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation` and `ExportTimeline` (see
+`ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list comes
+first and Enter opens the conversation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from textual.timer import Timer
 
 from kimi_tui.protocol.commands import (
     ChangeRotation,
-    CompareTimelines,
     ExportTimeline,
     ListRotations,
     ReadRotation,
@@ -27,17 +26,17 @@ from kimi_tui.protocol.commands import (
 from kimi_tui.protocol.events import Event, RotationRead, RotationsListed
 from kimi_tui.protocol.views import RotationView
 from kimi_tui.ui.cells import plural, size
-from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, spread, stylesheet
 from kimi_tui.ui.widgets.options import Option
+from kimi_tui.ui.widgets.past import Past
 from kimi_tui.ui.widgets.rotation_list import RotationList, name_of, why_of
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import Sheet
-from kimi_tui.ui.widgets.transcript import Transcript
 
 PAUSE = 0.12
 """Seconds that the cursor must rest before a conversation is read: running through the list reads none."""
@@ -53,7 +52,15 @@ LIST_KEYS = (
     ("/", "search"),
     ("esc", "back"),
 )
-READ_KEYS = (("↑↓", "scroll"), ("r", "restore"), ("d", "compare"), ("e", "export"), ("esc", "list"))
+READ_KEYS = (
+    ("↑↓", "blocks"),
+    ("space", "unfold"),
+    ("/", "search"),
+    ("r", "restore"),
+    ("d", "compare"),
+    ("e", "export"),
+    ("esc", "list"),
+)
 
 
 class Rotations(Page):
@@ -67,14 +74,15 @@ class Rotations(Page):
         Binding("p", "pin", "pin"),
         Binding("c", "compress", "compress"),
         Binding("x,delete", "delete", "delete"),
+        Binding("slash,ctrl+f", "find", "search in the conversation", key_display="/"),
         Binding("tab", "swap", "list or conversation", show=False),
     ]
 
     def __init__(self, file: str | None = None, marks: Marks = UNICODE) -> None:
         super().__init__()
+        self.marks = marks
         self.rotations = RotationList(marks)
-        self.conversation = Conversation()
-        self.transcript = Transcript(self.conversation, marks)
+        self.past = Past(self._reading, marks, classes="right")
         self._wanted = file
         self._read: str | None = None
         self._timer: Timer | None = None
@@ -84,9 +92,7 @@ class Rotations(Page):
             with Vertical(classes="left"):
                 yield self.rotations
                 yield Sheet(self.rotations.facts, classes="facts")
-            with Vertical(classes="right"):
-                yield Sheet(self._reading, classes="reading")
-                yield self.transcript
+            yield self.past
 
     def on_mount(self) -> None:
         self.rotations.focus()
@@ -99,9 +105,7 @@ class Rotations(Page):
             self._list(event.rotations)
         elif isinstance(event, RotationRead) and self.chosen and event.file == self.chosen.file:
             self._read = event.file
-            self.conversation.reset(len(event.entries), event.entries)
-            self.transcript.sync()
-            self.query_one(".reading", Sheet).changed()
+            self.past.read(event.entries)
 
     def _list(self, rotations: tuple[RotationView, ...]) -> None:
         self.rotations.show(rotations)
@@ -118,6 +122,7 @@ class Rotations(Page):
     @on(PickList.Highlighted)
     def _aim(self) -> None:
         self.query_one(".facts", Sheet).changed()
+        self.past.head_changed()
         if self._timer is not None:
             self._timer.stop()
         if self.chosen is not None and self.chosen.file != self._read:
@@ -130,11 +135,7 @@ class Rotations(Page):
     @on(PickList.Chosen)
     def _open(self) -> None:
         self.add_class("-reading")
-        self.transcript.focus()
-
-    @on(PickList.Searched)
-    def _search(self) -> None:
-        self.frame_changed()
+        self.past.reader.focus()
 
     # --- what it says ---------------------------------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ class Rotations(Page):
         return f"{facts}, {own} of their own" if width > 60 else facts
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        return READ_KEYS if self.transcript.has_focus else LIST_KEYS
+        return LIST_KEYS if self.rotations.has_focus else READ_KEYS
 
     def searched(self) -> RotationList:
         return self.rotations
@@ -162,20 +163,19 @@ class Rotations(Page):
 
     # --- keys -----------------------------------------------------------------------------------------------------
 
-    def action_back(self) -> None:
-        if self.transcript.has_focus:
-            self.action_swap()
-        else:
-            super().action_back()
-
+    @on(Past.Left)
     def action_swap(self) -> None:
         reading = self.rotations.has_focus
         self.set_class(reading, "-reading")
-        (self.transcript if reading else self.rotations).focus()
+        (self.past.reader if reading else self.rotations).focus()
+
+    def action_find(self) -> None:
+        self.add_class("-reading")
+        self.past.find()
 
     def action_compare(self) -> None:
         if self.chosen is not None and not self.chosen.live:
-            ask(self, CompareTimelines(self.chosen.file, "now"))
+            self.app.push_screen(Compare(self.chosen.file, marks=self.marks))
 
     def action_export(self) -> None:
         if self.chosen is not None:
@@ -204,12 +204,13 @@ class Rotations(Page):
             "The present is kept as a rotation, so this can be undone. No file on disk changes."
         )
         options = (Option("restore", "restore"), Option("cancel", "cancel"))
-        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), self._restore)
 
-    def _restore(self, answer: str | None) -> None:
-        if answer == "restore" and self.chosen is not None:
-            ask(self, RestoreRotation(self.chosen.file))
-            self.dismiss()
+        def restore(answer: str | None) -> None:
+            if answer == "restore":
+                ask(self, RestoreRotation(chosen.file))
+                self.dismiss()
+
+        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), restore)
 
     def action_delete(self) -> None:
         chosen = self.chosen
@@ -217,8 +218,9 @@ class Rotations(Page):
             return
         about = f"{size(chosen.size)}, {size(chosen.unique)} of them are nowhere else. This cannot be undone."
         options = (Option("keep", "keep it"), Option("delete", "delete", tone="bad"))
-        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), self._delete)
 
-    def _delete(self, answer: str | None) -> None:
-        if answer == "delete" and self.chosen is not None:
-            self._change(ChangeRotation(self.chosen.file, "delete"))
+        def delete(answer: str | None) -> None:
+            if answer == "delete":
+                self._change(ChangeRotation(chosen.file, "delete"))
+
+        self.app.push_screen(Ask(f"Delete {name_of(chosen)}?", options, about, tone="bad"), delete)

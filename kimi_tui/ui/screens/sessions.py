@@ -126,10 +126,6 @@ class Sessions(Page):
     def _aim(self) -> None:
         self.query_one(".about", Sheet).changed()
 
-    @on(PickList.Searched)
-    def _search(self) -> None:
-        self.frame_changed()
-
     @on(PickList.Chosen)
     def _open(self) -> None:
         chosen = self.sessions.item

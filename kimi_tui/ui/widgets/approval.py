@@ -122,6 +122,8 @@ class ApprovalPanel(Panel):
         if approval is None:
             return [[]]
         more = f"1 of {len(self.waiting)}" if len(self.waiting) > 1 else literal(approval.tool)
+        if self.has_class("-low") and not self.focused_here:
+            more = "tab: answer"
         action = literal(approval.action)
         rows: Rows = [spread([(f"{action[:1].upper()}{action[1:]}?", "strong moved")], [(more, "quiet")], width)]
         if approval.outside:

@@ -15,7 +15,7 @@ from kimi_tui.protocol.views import DiffView
 from kimi_tui.ui.cells import cut_start, exact
 from kimi_tui.ui.diff import DiffLine, Pair, counts, diff_lines, digits, laid_out, row_spans, shown
 from kimi_tui.ui.tones import Span
-from kimi_tui.ui.widgets.lines import Lines
+from kimi_tui.ui.widgets.roll import Roll
 
 LARGE = 60_000
 """Characters from which on a difference is worked out beside the screen."""
@@ -45,7 +45,7 @@ def _worked_out(view: DiffView) -> _File:
     return _File(view.path, lines, digits(lines), *counts(lines))
 
 
-class DiffBlock(Lines, can_focus=False):
+class DiffBlock(Roll):
     """See the module."""
 
     def __init__(self, diffs: Sequence[DiffView] = (), *, classes: str | None = None) -> None:
@@ -81,9 +81,6 @@ class DiffBlock(Lines, can_focus=False):
         self.refresh(layout=True)
 
     # --- rows -----------------------------------------------------------------------------------------------------
-
-    def stops(self, index: int) -> bool:
-        return False
 
     def _heights(self, width: int) -> list[int]:
         for file in self._files:

@@ -16,7 +16,7 @@ IDLE: tuple[Hint, ...] = (
     ("^T", "timeline"),
     ("^O", "unfold"),
     ("^F", "find"),
-    ("⇧Tab", "mode"),
+    ("shift+tab", "mode"),
     ("F1", "help"),
 )
 BUSY: tuple[Hint, ...] = (
@@ -26,6 +26,15 @@ BUSY: tuple[Hint, ...] = (
     ("^T", "timeline"),
     ("^O", "unfold"),
     ("F1", "help"),
+)
+BLOCK: tuple[Hint, ...] = (
+    ("↑↓", "blocks"),
+    ("enter", "unfold"),
+    ("c", "copy"),
+    ("q", "quote"),
+    ("e", "editor"),
+    ("alt+↑↓", "turns"),
+    ("esc", "prompt"),
 )
 TIMELINE: tuple[Hint, ...] = (
     ("enter", "go back"),

@@ -1,8 +1,4 @@
-"""A virtual list of rows with a cursor: only what is on the screen is ever drawn.
-
-A subclass says how many rows there are (`total`), what stands in one (`spans`), and hears about the cursor
-(`moved`, `chosen`). Rows are literal text in named tones; the colours of the tones are in `styles/chat.tcss`.
-"""
+"""A list with a cursor: a subclass says what stands in its rows, and hears about the cursor (`moved`, `chosen`)."""
 
 from __future__ import annotations
 
@@ -10,19 +6,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
-from textual.widget import Widget
 
-from kimi_tui.ui.tones import GROUNDS, Span, Tones, strip_of, stylesheet
+from kimi_tui.ui.widgets.roll import Roll
 
 
-class Lines(ScrollView, can_focus=True):
+class Lines(Roll, can_focus=True):
     """See the module."""
 
-    DEFAULT_CSS = stylesheet("lines")
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(GROUNDS)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "up", show=False),
         Binding("down", "move(1)", "down", show=False),
@@ -35,19 +25,14 @@ class Lines(ScrollView, can_focus=True):
 
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
-        self.tones = Tones(self)
         self.cursor = 0
         self._lit: int | None = None
 
+    def resized(self) -> None:
+        super().resized()
+        self.cursor = max(0, min(self.cursor, self.total() - 1))
+
     # --- what a subclass says -----------------------------------------------------------------------------------
-
-    def total(self) -> int:
-        """How many rows there are."""
-        raise NotImplementedError
-
-    def spans(self, index: int, width: int) -> list[Span]:
-        """What stands in a row that is `width` cells wide."""
-        raise NotImplementedError
 
     def stops(self, index: int) -> bool:
         """Whether the cursor may rest on that row."""
@@ -59,44 +44,8 @@ class Lines(ScrollView, can_focus=True):
     def chosen(self) -> None:
         """Enter or a click on the row under the cursor."""
 
-    # --- size -----------------------------------------------------------------------------------------------------
-
-    @property
-    def inner_width(self) -> int:
-        return max(0, self.scrollable_content_region.width)
-
-    @property
-    def page_height(self) -> int:
-        return max(1, self.scrollable_content_region.height)
-
-    def resized(self) -> None:
-        """The number of rows changed. Lays the screen out only when the scrollbar comes or goes."""
-        size = Size(0, self.total())
-        before, height = self.virtual_size.height, self.page_height
-        if (before > height) != (size.height > height) or not self.is_attached:
-            self.virtual_size = size
-        else:
-            self.set_reactive(Widget.virtual_size, size)
-            if self.show_vertical_scrollbar:
-                self.vertical_scrollbar.window_virtual_size = size.height
-        self.cursor = max(0, min(self.cursor, size.height - 1))
-        self.refresh()
-
-    # --- drawing --------------------------------------------------------------------------------------------------
-
-    def notify_style_update(self) -> None:
-        self.tones.forget()
-        super().notify_style_update()
-
-    def render_line(self, y: int) -> Strip:
-        index = y + self.scroll_offset.y
-        width = self.inner_width
-        if index >= self.total():
-            return strip_of((), width, self.tones)
-        return strip_of(self.spans(index, width), width, self.tones, self.ground(index))
-
     def ground(self, index: int) -> str:
-        """Which background a row has: where the cursor rests, or where the mouse hovers."""
+        """Where the cursor rests, or where the mouse hovers."""
         if index == self.cursor and self.stops(index):
             return "cursor"
         return "lit" if index == self._lit else ""

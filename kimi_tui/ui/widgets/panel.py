@@ -52,6 +52,7 @@ class Panel(Vertical):
         self._fitted = height
         room, low = (height - AROUND) * 6 // 10, height < LOW
         self.set_class(low, "-low")
+        self._hints_changed()
         self.options.styles.max_height = max(1, room - 2)
         for body in self.query(".scrolled"):
             body.styles.max_height = max(1, room - (5 if low else 7))
@@ -118,4 +119,5 @@ class Panel(Vertical):
         self._hints_changed()
 
     def _hints_changed(self) -> None:
+        self.query_one(".head", Sheet).changed()
         self.query_one(".hints", Sheet).changed()

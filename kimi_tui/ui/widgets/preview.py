@@ -19,7 +19,7 @@ Keys = tuple[tuple[str, str], ...]
 
 
 def drops(preview: RevertPreview) -> str:
-    """`drops 3 steps · 6 messages · 1.5k tokens · 4 tool calls`."""
+    """`drops 3 steps · 6 messages · 1.5k tokens · 4 tool calls`; for a point in a rotation, what of it stays behind."""
     parts = [
         plural(number, word)
         for number, word in (
@@ -30,7 +30,8 @@ def drops(preview: RevertPreview) -> str:
         )
         if number
     ]
-    return "drops " + " · ".join(parts) if parts else "drops nothing"
+    verb = "drops" if preview.file is None else "leaves out"
+    return f"{verb} {' · '.join(parts)}" if parts else f"{verb} nothing"
 
 
 def state_of(file: FileTouched) -> str:

@@ -131,6 +131,8 @@ class QuestionPanel(Panel):
             return [[]]
         question = request.question
         place = f"{len(request.answers) + 1} of {len(request.questions)}" if len(request.questions) > 1 else ""
+        if self.has_class("-low") and not self.focused_here:
+            place = "tab: answer"
         head: list[Span] = [(literal(question.header) or "The model asks", "strong moved")]
         return [spread(head, [(place, "quiet")], width), *paragraph(literal(question.question), width, "", 6)]
 

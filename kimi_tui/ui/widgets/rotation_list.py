@@ -66,7 +66,8 @@ class RotationList(PickList[RotationView]):
         """Everything known about the one under the cursor."""
         item = self.item
         if item is None:
-            return [[("nothing found", "quiet")]]
+            nothing = "nothing found" if self.items else "going back, compacting and clearing leave files here"
+            return paragraph(nothing, width, "quiet", 2)
         rows: Rows = [spread([(name_of(item), "strong")], [(ago(item.at, self.clock()), "faint")], width)]
         said = [plural(item.messages, "message"), plural(item.checkpoints, "checkpoint"), plural(item.tokens, "token")]
         rows += paragraph(" · ".join(said), width, "quiet", 2)

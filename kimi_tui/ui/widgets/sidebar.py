@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import on
 
 from kimi_tui.protocol import commands as cmd
-from kimi_tui.protocol.views import RevertPreview, TimelineRow
+from kimi_tui.protocol.views import Entry, RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
+from kimi_tui.ui.branch_rows import branch_rows, offset_of, own_from
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.screens.jump import Jump
-from kimi_tui.ui.screens.line_prompt import LinePrompt
-from kimi_tui.ui.screens.revert_choice import RevertChoice
-from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
+
+if TYPE_CHECKING:
+    from kimi_tui.ui.screens.revert_choice import RevertChoice
 
 REST = 0.12
 """Seconds the cursor rests on a row before its preview is asked for."""
@@ -29,6 +31,10 @@ class Sidebar(TimelinePane):
         self.marks = marks
         self._preview: RevertPreview | None = None
         self._aimed: TimelineRow | None = None
+        self._unfolding: TimelineRow | None = None
+        """The rotation whose branch is being read."""
+        self._choice: RevertChoice | None = None
+        """The dialog how to go back, while it is open."""
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -38,14 +44,14 @@ class Sidebar(TimelinePane):
 
     def _still_aimed(self, row: TimelineRow) -> None:
         if row is self._aimed:
-            self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, row.offset)))
+            self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
 
     def take_preview(self, preview: RevertPreview) -> None:
         """The agent's answer: for the panel here and for the open dialog."""
         self._preview = preview
         self.show_preview(preview)
-        if isinstance(self.app.screen, RevertChoice):
-            self.app.screen.show(preview)
+        if self._choice is not None:
+            self._choice.show(preview)
 
     @on(Timeline.Chosen)
     def _choose(self, event: Timeline.Chosen) -> None:
@@ -54,27 +60,37 @@ class Sidebar(TimelinePane):
             return
         match row.kind:
             case "switch" if row.switch:
-                self.app.push_screen(Jump(row, self.marks), self._answer)
+                self._read(row)
             case "rotation":
-                self.app.push_screen(Rotations(row.file, self.marks))
+                self.browse(row.file)
             case "checkpoint":
                 self._choose_how(row)
 
     def _choose_how(self, row: TimelineRow) -> None:
         known = self._preview
         same = known is not None and (known.checkpoint, known.file) == (row.checkpoint, row.file)
-        self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, row.offset)))
-        self.app.push_screen(RevertChoice(row, known if same else None), self._go)
+        self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
+        from kimi_tui.ui.pages import RevertChoice
+
+        self._choice = RevertChoice(row, known if same else None)
+        self.app.push_screen(self._choice, self._chose)
+
+    def _chose(self, command: cmd.Command | None) -> None:
+        self._choice = None
+        self._go(command)
 
     def _go(self, command: cmd.Command | None) -> None:
         if command is not None:
             self.post_message(Submit(command))
 
     def _answer(self, command: cmd.Command | None) -> None:
-        if isinstance(command, cmd.ReadRotation):
-            self.app.push_screen(Rotations(command.file, self.marks))
-        else:
-            self._go(command)
+        match command:
+            case cmd.ReadRotation(file):
+                self.browse(file)
+            case cmd.CompareTimelines(left, right):
+                self._weigh(left, right)
+            case _:
+                self._go(command)
 
     @on(Timeline.UndoAsked)
     def _undo(self) -> None:
@@ -85,19 +101,48 @@ class Sidebar(TimelinePane):
         self.post_message(Submit(cmd.Redo()))
 
     @on(Timeline.RotationsAsked)
-    def browse(self) -> None:
-        """Open the rotation browser."""
-        self.app.push_screen(Rotations(None, self.marks))
+    def _rotations(self) -> None:
+        self.browse()
+
+    def browse(self, file: str | None = None) -> None:
+        """Open the rotation browser, with one file chosen."""
+        from kimi_tui.ui.pages import Rotations
+
+        self.app.push_screen(Rotations(file, self.marks))
+
+    def _read(self, row: TimelineRow) -> None:
+        from kimi_tui.ui.pages import Jump
+
+        self.app.push_screen(Jump(row, self.marks), self._answer)
+
+    @on(Timeline.BranchAsked)
+    def _read_branch(self, event: Timeline.BranchAsked) -> None:
+        if event.row.file:
+            self._unfolding = event.row
+            self.post_message(Submit(cmd.ReadRotation(event.row.file)))
+
+    def take_rotation(self, file: str, entries: Sequence[Entry]) -> None:
+        """A file that was left behind has been read: unfold its branch, if that is what it was asked for."""
+        row, self._unfolding = self._unfolding, None
+        if row is not None and row.file == file:
+            self.timeline.add_branch(file, branch_rows(file, entries, own_from(self.timeline.list.switch_of(file))))
 
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:
         row = event.row
         if row.checkpoint is None:
             return
-        named = partial(cmd.NameCheckpoint, row.checkpoint, file=row.file, offset=row.offset)
+        named = partial(cmd.NameCheckpoint, row.checkpoint, file=row.file, offset=offset_of(row))
+        from kimi_tui.ui.pages import LinePrompt
+
         title = f"A name for checkpoint {row.checkpoint}"
         self.app.push_screen(LinePrompt(title, row.name), lambda name: self._go(None if name is None else named(name)))
 
     @on(Timeline.CompareAsked)
     def _compare(self, event: Timeline.CompareAsked) -> None:
-        self.post_message(Submit(cmd.CompareTimelines(event.left, event.right)))
+        self._weigh(event.left, event.right)
+
+    def _weigh(self, left: str, right: str) -> None:
+        from kimi_tui.ui.pages import Compare
+
+        self.app.push_screen(Compare(left, right, self.marks))

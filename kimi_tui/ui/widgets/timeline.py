@@ -10,6 +10,7 @@ by itself:
     CompareAsked(a, b)     d on two rows, or d twice on one for «with now» (`b` is None); `left` and `right` are the
                            sides as the command `CompareTimelines` wants them
     RotationsAsked         b
+    BranchAsked(row)       Space on a rotation whose steps are not known: `add_branch` is the answer
     Sifted(...)            filter, search or number of rows changed: what the headline shows
     Left                   Esc: back to the prompt
 
@@ -18,8 +19,6 @@ Space folds, f walks through the filters, / searches as you type.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -27,12 +26,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from kimi_tui.protocol.views import TimelineRow
-from kimi_tui.ui.cells import literal
-from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.timeline_draw import Folding, draw
-from kimi_tui.ui.timeline_list import FILTERS, Filter, Key, TimelineList, key_of
-from kimi_tui.ui.tones import Span, spread, stylesheet
-from kimi_tui.ui.widgets.searched import SearchedLines
+from kimi_tui.ui.timeline_list import FILTERS, Filter, key_of
+from kimi_tui.ui.widgets.timeline_rows import TimelineRows
 
 
 def side_of(row: TimelineRow | None) -> str:
@@ -45,10 +40,9 @@ def side_of(row: TimelineRow | None) -> str:
     return place if row.checkpoint is None or row.kind == "rotation" else f"{place}@{row.checkpoint}"
 
 
-class Timeline(SearchedLines):
+class Timeline(TimelineRows):
     """See the module."""
 
-    DEFAULT_CSS = stylesheet("timeline")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "fold", "fold", key_display="space"),
         Binding("u", "undo", "undo"),
@@ -59,14 +53,6 @@ class Timeline(SearchedLines):
         Binding("f", "filter", "filter"),
         Binding("escape", "leave", "back"),
     ]
-
-    @dataclass
-    class Highlighted(Message):
-        row: TimelineRow | None
-
-    @dataclass
-    class Chosen(Message):
-        row: TimelineRow | None
 
     class UndoAsked(Message):
         pass
@@ -95,133 +81,21 @@ class Timeline(SearchedLines):
         pass
 
     @dataclass
-    class Sifted(Message):
-        checkpoints: int
-        files: int
-        filter: Filter
-        query: str
-        searching: bool
-        marked: TimelineRow | None
+    class BranchAsked(Message):
+        row: TimelineRow
 
     class Left(Message):
         pass
 
-    def __init__(self, *, marks: Marks = UNICODE, classes: str | None = None) -> None:
-        super().__init__(classes=classes)
-        self.marks = marks
-        self.clock = time.time
-        """Ages are measured against this."""
-        self.list = TimelineList()
-        self._live = ""
-        self._marked: Key | None = None
-
-    # --- what is fed ----------------------------------------------------------------------------------------------
-
-    def show(self, rows: Sequence[TimelineRow]) -> None:
-        """The whole tree, newest first. The cursor stays on its row where that is still there."""
-        kept = self._key_at(self.cursor)
-        self.list.load(rows)
-        self._marked = None
-        place = self.list.find(kept) if kept else None
-        self.cursor = 0 if place is None else place + 1
-        self.resized()
-        self.reveal(self.cursor)
-        self._tell()
-
-    def add_row(self, row: TimelineRow) -> None:
-        """A new row on top. A cursor on «now» stays there, any other stays on its row."""
-        shown = len(self.list)
-        if self.list.add(row) and len(self.list) > shown:
-            if self.cursor > 0:
-                self.cursor += 1
-            self.resized()
-            if self.cursor > 0 and self.scroll_offset.y > 0:
-                self.scroll_to(y=self.scroll_offset.y + 1, animate=False, immediate=True)
-        else:
-            self.refresh()
-        self._tell()
-
-    def update_row(self, row: TimelineRow) -> None:
-        """News about a row, found by its file and offset. An unknown one is a new one."""
-        before = len(self.list)
-        height = self.list.replace(row)
-        if len(self.list) != before:
-            self.resized()
-        elif height is not None:
-            self.refresh_line(height + 1)
-        elif row.kind == "checkpoint" and key_of(row) not in self.list:
-            self.add_row(row)
-
-    def set_live(self, label: str) -> None:
-        """What happens now, beside the first row: `thinking`, `running pytest`, or nothing."""
-        self._live = literal(label)
-        self.refresh_line(0)
-
-    def point_at(self, checkpoint: int | None, file: str | None = None) -> None:
-        """Rests on that checkpoint without telling anyone: the chat leads, the timeline follows."""
-        if checkpoint is None:
-            self.rest(0, tell=False)
-            return
-        for height in range(len(self.list)):
-            row = self.list.at(height)
-            if row.kind == "checkpoint" and row.checkpoint == checkpoint and row.file == file:
-                self.rest(height + 1, tell=False)
-                return
-
-    @property
-    def row(self) -> TimelineRow | None:
-        """The row under the cursor; None on «now»."""
-        return self._row_at(self.cursor)
-
-    def _row_at(self, index: int) -> TimelineRow | None:
-        return self.list.at(index - 1) if 0 < index <= len(self.list) else None
-
-    def _key_at(self, index: int) -> Key | None:
-        row = self._row_at(index)
-        return key_of(row) if row else None
-
-    # --- rows -----------------------------------------------------------------------------------------------------
-
-    def total(self) -> int:
-        return len(self.list) + 1
-
-    def spans(self, index: int, width: int) -> list[Span]:
-        lead: Span = (self.marks.cursor if index == self.cursor and self.has_focus else " ", "now")
-        if index == 0:
-            live = [(f"{self.marks.now} ", "now"), ("now", "strong now"), (f"  {self._live}", "quiet")]
-            return [lead, *spread(live, [], width - 2)]
-        row = self.list.at(index - 1)
-        if self._marked is not None and self._marked == key_of(row):
-            lead = ("d", "found")
-        return [lead, *draw(row, self._folding(index - 1), width - 2, self.marks, self.clock())]
-
-    def _folding(self, height: int) -> Folding:
-        position = self.list.position(height)
-        children = self.list.children(position)
-        folded = bool(children) and self.list.folded(position)
-        return Folding(
-            children, folded, self.list.hidden_tokens(position) if folded else 0, self.list.last_of_branch(position)
-        )
-
-    def moved(self) -> None:
-        self.post_message(self.Highlighted(self.row))
-
-    def chosen(self) -> None:
-        self.post_message(self.Chosen(self.row))
-
-    def on_focus(self) -> None:
-        self.refresh_line(self.cursor)
-        self.moved()
-
-    def on_blur(self) -> None:
-        self.refresh_line(self.cursor)
-
     # --- keys -----------------------------------------------------------------------------------------------------
 
     def action_fold(self) -> None:
-        if self.cursor > 0:
+        row = self.row
+        if row is not None and row.kind == "rotation" and not self.list.children(self.list.position(self.cursor - 1)):
+            self.post_message(self.BranchAsked(row))
+        elif row is not None:
             self.cursor = self.list.toggle(self.cursor - 1) + 1
-            self._changed()
+            self.changed()
 
     def action_undo(self) -> None:
         self.post_message(self.UndoAsked())
@@ -235,14 +109,14 @@ class Timeline(SearchedLines):
 
     def action_compare(self) -> None:
         """The first time marks a row; then another row is compared with it, or «now» when it is the same one."""
-        row, key = self.row, self._key_at(self.cursor)
-        marked = self.list.get(self._marked) if self._marked else None
+        row, key = self.row, self.key_at(self.cursor)
+        marked = self.list.get(self.marked) if self.marked else None
         if marked is not None:
-            self._marked = None
+            self.marked = None
             self.post_message(self.CompareAsked(marked, None if key == key_of(marked) else row))
         elif row is not None:
-            self._marked = key
-        self._changed()
+            self.marked = key
+        self.changed()
 
     def action_rotations(self) -> None:
         self.post_message(self.RotationsAsked())
@@ -255,9 +129,9 @@ class Timeline(SearchedLines):
         """Esc takes back the search, then the mark, then the filter, and only then leaves."""
         if self.stop_search():
             return
-        if self._marked:
-            self._marked = None
-            self._changed()
+        if self.marked:
+            self.marked = None
+            self.changed()
         elif self.list.filter != "all":
             self._sift("all", "")
         else:
@@ -267,26 +141,13 @@ class Timeline(SearchedLines):
         self._sift(self.list.filter, query)
 
     def search_changed(self) -> None:
-        self._changed()
+        self.changed()
 
     def _sift(self, kind: Filter, query: str) -> None:
-        kept = self._key_at(self.cursor)
+        kept = self.key_at(self.cursor)
         self.list.filter, self.list.query = kind, query
         self.list.sift()
         place = self.list.find(kept) if kept else None
         self.cursor = place + 1 if place is not None else min(1, len(self.list)) if query else 0
-        self._changed()
+        self.changed()
         self.moved()
-
-    def _changed(self) -> None:
-        self.resized()
-        self.reveal(self.cursor)
-        self._tell()
-
-    def _tell(self) -> None:
-        marked = self.list.get(self._marked) if self._marked else None
-        self.post_message(
-            self.Sifted(
-                self.list.checkpoints, self.list.files, self.list.filter, self.list.query, self.searching, marked
-            )
-        )

@@ -207,6 +207,14 @@ class Transcript(ScrollView, can_focus=True):
         if not self._placing and round(old_value) != round(new_value):
             self._moved(round(new_value) - round(old_value), round(new_value))
 
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """A new size clamps the scroll position; that is not the reader scrolling."""
+        self._placing = True
+        try:
+            return super()._size_updated(size, virtual_size, container_size, layout)
+        finally:
+            self._placing = False
+
     def _moved(self, by: int, y: int) -> None:
         """The user scrolled: find the new anchor by rows that are really there, not by guesses."""
         first, row = self._anchor
@@ -336,7 +344,9 @@ class Transcript(ScrollView, can_focus=True):
         return rows[row] if 0 <= row < len(rows) else BLANK
 
     def _strip(self, row: Row, y: int) -> Strip:
-        pieces: list[Piece] = [Piece(" " * MARGIN), *row.pieces]
+        position, inside = self._heights.find(y)
+        blank = not self._known or inside < self._gap(position)
+        pieces = [Piece(" " * MARGIN) if blank else self.margin(position), *self.dressed(row)]
         selection = self.text_selection
         span = selection.get_span(y) if selection else None
         look = self.palette
@@ -345,6 +355,14 @@ class Transcript(ScrollView, can_focus=True):
         else:
             segments = self._selected(pieces, *span)
         return Strip(segments).adjust_cell_length(self._inner, look(row.fill))
+
+    def margin(self, position: int) -> Piece:
+        """What stands in the margin beside the rows of a block."""
+        return Piece(" " * MARGIN)
+
+    def dressed(self, row: Row) -> tuple[Piece, ...]:
+        """The row's pieces as they are painted now."""
+        return row.pieces
 
     def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
         end = sum(len(piece.text) for piece in pieces) if end < 0 else end
@@ -392,9 +410,8 @@ class Transcript(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
+        """All heights are guesses again; the place is kept by its anchor, or at the end."""
         self._rows.clear()
         self._open.clear()
-        following = self.following
         self._relist(0)
-        self.following = following
         self._settle()

@@ -1,0 +1,37 @@
+"""The screens over the chat. Loaded when the first of them is opened: the first frame does not wait for them."""
+
+from __future__ import annotations
+
+from textual.screen import Screen
+
+from kimi_tui.ui import slash
+from kimi_tui.ui.marks import Marks
+from kimi_tui.ui.screens.compare import Compare
+from kimi_tui.ui.screens.context_view import ContextView
+from kimi_tui.ui.screens.help import Help
+from kimi_tui.ui.screens.jump import Jump
+from kimi_tui.ui.screens.line_prompt import LinePrompt
+from kimi_tui.ui.screens.model_picker import ModelPicker
+from kimi_tui.ui.screens.revert_choice import RevertChoice
+from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.screens.sessions import Sessions
+from kimi_tui.ui.state import ScreenState
+
+
+def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
+    """The screen of a slash command; None for a command that has none."""
+    match name:
+        case "help":
+            return Help(slash.known(state))
+        case "context":
+            return ContextView(marks)
+        case "sessions":
+            return Sessions(state.path, marks)
+        case "model":
+            return ModelPicker(state.model, marks)
+        case "rotations":
+            return Rotations(None, marks)
+    return None
+
+
+__all__ = ["Compare", "Help", "Jump", "LinePrompt", "RevertChoice", "Rotations", "page"]

@@ -1,0 +1,76 @@
+"""Rows of text of which only those in sight are ever drawn, however many there are.
+
+A subclass says how many there are (`total`) and what stands in one (`spans`). Rows are literal text in named tones; the
+colours of the tones are in `styles/chat.tcss`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kimi_tui.ui.tones import GROUNDS, Span, Tones, strip_of, stylesheet
+
+
+class Roll(ScrollView, can_focus=False):
+    """See the module."""
+
+    DEFAULT_CSS = stylesheet("lines")
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(GROUNDS)
+
+    def __init__(self, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self.tones = Tones(self)
+
+    # --- what a subclass says -----------------------------------------------------------------------------------
+
+    def total(self) -> int:
+        """How many rows there are."""
+        raise NotImplementedError
+
+    def spans(self, index: int, width: int) -> list[Span]:
+        """What stands in a row that is `width` cells wide."""
+        raise NotImplementedError
+
+    # --- size -----------------------------------------------------------------------------------------------------
+
+    @property
+    def inner_width(self) -> int:
+        return max(0, self.scrollable_content_region.width)
+
+    @property
+    def page_height(self) -> int:
+        return max(1, self.scrollable_content_region.height)
+
+    def resized(self) -> None:
+        """The number of rows changed. Lays the screen out only when the scrollbar comes or goes."""
+        size = Size(0, self.total())
+        before, height = self.virtual_size.height, self.page_height
+        if (before > height) != (size.height > height) or not self.is_attached:
+            self.virtual_size = size
+        else:
+            self.set_reactive(Widget.virtual_size, size)
+            if self.show_vertical_scrollbar:
+                self.vertical_scrollbar.window_virtual_size = size.height
+        self.refresh()
+
+    # --- drawing --------------------------------------------------------------------------------------------------
+
+    def notify_style_update(self) -> None:
+        self.tones.forget()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        index = y + self.scroll_offset.y
+        width = self.inner_width
+        if index >= self.total():
+            return strip_of((), width, self.tones)
+        return strip_of(self.spans(index, width), width, self.tones, self.ground(index))
+
+    def ground(self, index: int) -> str:
+        """Which background a row has; empty for the widget's own."""
+        return ""
