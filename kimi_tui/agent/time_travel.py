@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kimi_tui.agent.compact import Compaction
 from kimi_tui.agent.derived import follow, plan_calls
 from kimi_tui.agent.landing import land
-from kimi_tui.agent.marks import is_prompt
+from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.preview import preview
 from kimi_tui.agent.rows import mark_named, rotation_path
@@ -110,8 +110,8 @@ def row_mark(desk: Desk, checkpoint: int, offset: int | None) -> CheckpointMark:
 def prompt_after(history: Sequence[Message], mark: CheckpointMark) -> str | None:
     """What the user said right after that checkpoint, to be put back into the input."""
     following = (history[index] for index in range(mark.history_index, len(history)))
-    said = next((message for message in following if message.role == "assistant" or is_prompt(message)), None)
-    return said.text("\n") if said is not None and said.role == "user" else None
+    first = next((message for message in following if message.role == "assistant" or is_prompt(message)), None)
+    return said(first) if first is not None and first.role == "user" else None
 
 
 async def _revert_into(desk: Desk, command: RevertTo) -> None:
