@@ -99,6 +99,8 @@ class LoopSettings(_Table):
     reserved_context_size: int = Field(default=50_000, ge=0)
     """Tokens kept free for the reply; capped for small windows."""
     compaction_trigger_ratio: float = Field(default=0.85, gt=0, le=1)
+    dmail_restores_files: bool = False
+    """A D-Mail also puts the files back to what they were at its checkpoint."""
 
 
 class CompactionSettings(_Table):
@@ -172,6 +174,16 @@ class StorageSettings(_Table):
     """Budget of one session's rotated files; the newest three and pinned ones always stay."""
 
 
+class SnapshotSettings(_Table):
+    enabled: bool = True
+    """Record the work dir's files around each step, so that they can be put back."""
+    keep_days: int = Field(default=30, ge=1)
+    max_file_megabytes: int = Field(default=5, ge=1)
+    """Larger files are left out."""
+    max_files: int = Field(default=100_000, ge=1)
+    """In folders with more, nothing is recorded."""
+
+
 class Settings(BaseSettings):
     """Everything that can be configured. Made by `load_settings`."""
 
@@ -190,6 +202,7 @@ class Settings(BaseSettings):
     """Servers of tools, by name; further ones may stand in `mcp.json` of the data folder."""
     ui: UiSettings = UiSettings()
     storage: StorageSettings = StorageSettings()
+    snapshots: SnapshotSettings = SnapshotSettings()
 
     _layers: tuple[Layer, ...] = PrivateAttr(default=())
     _notices: tuple[str, ...] = PrivateAttr(default=())

@@ -21,6 +21,7 @@ from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.summarising import Summary, summarise
 from kimi_tui.context import estimate_text_tokens
 from kimi_tui.llm.model import ModelFault
+from kimi_tui.llm.pairing import pair_calls
 from kimi_tui.protocol.events import CompactionEnded, CompactionPhase, CompactionProgressed, CompactionStarted
 from kimi_tui.protocol.messages import Message
 
@@ -92,8 +93,8 @@ class Compaction:
         return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
 
     def _plan(self) -> tuple[list[Message], int]:
-        """What counts of the history, and where the kept part of it begins."""
-        history = [message for message in self.desk.context.history if mark_of(message) not in _PASSING]
+        """What counts of the history, every call in it answered once, and where the kept part of it begins."""
+        history = pair_calls([message for message in self.desk.context.history if mark_of(message) not in _PASSING])
         return history, SimpleCompaction(self.desk.loop.max_preserved_messages).cut(history)
 
     def _without_summary(self, history: Sequence[Message]) -> CompactionResult | None:

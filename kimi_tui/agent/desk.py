@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
@@ -42,6 +43,7 @@ class Loop:
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     limits: Limits = field(default_factory=Limits)
     max_preserved_messages: int = 2
+    dmail_restores_files: bool = False
     budget: Budget = field(default_factory=Budget)
     """What a session keeps of the files that it left behind."""
 
@@ -70,6 +72,7 @@ class Desk:
     loop: Loop = field(default_factory=Loop)
     modes: Modes = field(default_factory=Modes)
     """As they hold now. What the command line switched on holds for this run and is not remembered."""
+    files: Files = field(default_factory=nothing_recorded)
     dirs: Sequence[Path] = ()
     """Further folders that the tools may use."""
     notices: Sequence[str] = ()

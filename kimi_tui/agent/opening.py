@@ -16,6 +16,7 @@ from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
 from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged
+from kimi_tui.protocol.views import ModelView
 from kimi_tui.session import Session, prompts_of
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,9 @@ class Opener(Protocol):
 
     def model(self, name: str) -> ChatModel:
         """The model that the user calls so. Raises Fault."""
+
+    def known_models(self) -> tuple[ModelView, ...]:
+        """The embedded models and those of the config."""
 
 
 async def opened(desk: Desk) -> tuple[Event, ...]:
@@ -81,6 +85,7 @@ async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
+    await desk.files.close()
     await _end_processes(desk)
     if desk.summariser is not None:
         await desk.summariser.close()

@@ -10,6 +10,7 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.user_shell import run_for_user
 from kimi_tui.protocol.commands import (
     Fork,
+    ListModels,
     ListSessions,
     NewSession,
     OpenSession,
@@ -17,7 +18,7 @@ from kimi_tui.protocol.commands import (
     RunShell,
     SwitchModel,
 )
-from kimi_tui.protocol.events import ModesChanged, Noticed, SessionsListed
+from kimi_tui.protocol.events import ModelsListed, ModesChanged, Noticed, SessionsListed
 from kimi_tui.session import Session, fork_session, list_sessions, new_session, remove_session, session_at
 
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
 
 async def new(agent: Agent, command: NewSession) -> None:
+    """Start afresh with the same model."""
+    old = agent.desk.state
     await _change_to(agent, new_session(agent.desk.session.work_dir))
+    state = agent.desk.state
+    state.model, state.api_base, state.context_window = old.model, old.api_base, old.context_window
 
 
 async def open_session(agent: Agent, command: OpenSession) -> None:
@@ -69,6 +74,13 @@ async def remove(agent: Agent, command: RemoveSession) -> None:
     await list_them(agent, ListSessions())
 
 
+async def list_models(agent: Agent, command: ListModels) -> None:
+    """Those that have a name here; the one in use is among them whatever it is."""
+    known, current = await asyncio.to_thread(agent.opener.known_models), agent.desk.model.view
+    others = tuple(model for model in known if model.name != current.name)
+    agent.emit(ModelsListed(known if len(others) < len(known) else (current, *others), current.name))
+
+
 async def switch_model(agent: Agent, command: SwitchModel) -> None:
     """Talk to another model from the next prompt on; the context stays."""
     model = await asyncio.to_thread(agent.opener.model, command.name)
@@ -76,7 +88,7 @@ async def switch_model(agent: Agent, command: SwitchModel) -> None:
     await agent.readiness.reset()
     await desk.model.close()
     desk.model, desk.folded_to = model, None
-    desk.state.model = command.name
+    desk.state.model, desk.state.api_base, desk.state.context_window = command.name, "", None
     desk.keep_state()
     desk.tell_tokens()
     agent.emit(ModesChanged(desk.modes, f"the model is {model.view.name} now"))

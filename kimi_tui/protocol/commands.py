@@ -87,6 +87,16 @@ class PreviewRevert(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class PreviewFile(Command):
+    """What going back there would change in one file of `RevertPreview.files`. Answered by `FilePreviewed`."""
+
+    path: str
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RevertTo(Command):
     """Goes back to right before this checkpoint; with `file`, to a point inside a rotation."""
 
@@ -96,6 +106,8 @@ class RevertTo(Command):
     note: str = ""
     """Carried over to the earlier point, as a message from the user."""
     files: Literal["keep", "restore", "only"] = "keep"
+    overwrite: tuple[str, ...] = ()
+    """Files to put back although somebody else has edited them since; the others of that kind are left alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from kimi_tui.protocol.views import (
     ApprovalView,
+    DiffView,
     Entry,
     McpServerView,
     ModelView,
@@ -327,6 +328,13 @@ class ContextSwitched(Event):
 @dataclass(frozen=True, slots=True)
 class RevertPreviewed(Event):
     preview: RevertPreview
+
+
+@dataclass(frozen=True, slots=True)
+class FilePreviewed(Event):
+    path: str
+    diff: DiffView | None
+    """From what the agent left to what would be put back; None when that is no text."""
 
 
 CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]

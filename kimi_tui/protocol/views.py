@@ -189,15 +189,23 @@ class RevertPreview:
     """Background tasks that were started after the point and still run."""
     prompt: str = ""
     """The prompt that would come back into the input."""
+    restorable: bool = False
+    """The files can be put back too: `RevertTo.files`."""
     first_dropped: int | None = None
     """Index of the first chat entry that would go."""
+
+
+FileFate = Literal["", "rewritten", "deleted", "recreated"]
+"""What putting files back would do to one of them; empty when that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTouched:
     path: str
     changed_since: bool | None = None
-    """Whether the disk differs from what the agent last wrote; None when unknown."""
+    """Whether the disk differs from what the agent last wrote; None when unknown. Such a file is only put back when
+    `RevertTo.overwrite` names it."""
+    change: FileFate = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +272,8 @@ class ApprovalView:
     rule: str = ""
     """What «always for this session» would admit from now on; empty: every call of the tool."""
     explicit: bool = False
-    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in plan mode)."""
+    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in
+    plan mode, the plan itself)."""
 
 
 @dataclass(frozen=True, slots=True)

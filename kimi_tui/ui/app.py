@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual import on
@@ -23,7 +23,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import external, keymap, slash, theme
+from kimi_tui.ui import attention, external, keymap, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.marks import ASCII, UNICODE
@@ -85,6 +85,7 @@ class KimiApp(App[None]):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
+        self._say(attention.PUSH_TITLE)
         self.run_worker(self._serve(), name="agent")
         self._heed_signals()
 
@@ -138,11 +139,23 @@ class KimiApp(App[None]):
                 if isinstance(screen, Listens):
                     screen.take(event)
             match event:
-                case ev.SessionOpened(title=title) | ev.TitleChanged(title):
-                    self.sub_title = title
+                case ev.SessionOpened() | ev.TitleChanged():
+                    state = self.chat.state
+                    self._say(attention.title(f"{state.title or Path(state.work_dir).name} – kimi-tui"))
                 case ev.Closed(resume_hint):
                     self.farewell = resume_hint
                     self.exit()
+
+            if self.options.notifications and (words := attention.worth_a_bell(event, looking=self.app_focus)):
+                self._say(attention.notification(words))
+
+    def _say(self, sequence: str) -> None:
+        """To the terminal itself, between two frames."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def on_unmount(self) -> None:
+        self._say(attention.POP_TITLE)
 
     @on(Submit)
     def _submit(self, event: Submit) -> None:

@@ -22,6 +22,9 @@ OPEN_ROWS = 2_000
 """Rows of an unfolded block; what is longer is for the editor."""
 ERROR_ROWS = 3
 LIVE_ROWS = 4
+OWN_ROWS = 12
+"""Rows of what a command printed that the user ran: it was run to be read."""
+USERS_OWN = "!"
 DIFF_ROWS = 14
 
 
@@ -72,7 +75,7 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
-    return indented(markdown_rows(clean(entry.text), drawing.column - INDENT))
+    return markdown_rows(clean(entry.text), drawing.column - INDENT, INDENT)
 
 
 def _thinking(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -182,6 +185,8 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
         output = (tool.output or drawing.live).rstrip("\n")
         subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
         return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
+    if tool.name == USERS_OWN:
+        return tail_rows(tool.output or drawing.live, drawing, lead, "quiet", OWN_ROWS)
     if tool.outcome == "running":
         return tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS)
     if tool.outcome in ("error", "timeout"):

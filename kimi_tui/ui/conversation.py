@@ -111,7 +111,9 @@ class Conversation:
         self.blocks = [Block(None) for _ in range(total - len(entries))] + [Block(entry) for entry in entries]
         self._stored = len(self.blocks)
         self._said.clear()
-        self._calls = {block.entry.tool.call_id: block for block in self.blocks if block.entry and block.entry.tool}
+        self._calls.clear()
+        for block in self.blocks:
+            self._know(block)
         self.changes = Changes(cut=0, reset=True)
 
     def say(self, entry: Entry) -> None:
@@ -175,9 +177,13 @@ class Conversation:
                 self.changes.blocks.add(block)
                 return block
         block = Block(entry)
-        if entry.tool:
-            self._calls[entry.tool.call_id] = block
+        self._know(block)
         return block
+
+    def _know(self, block: Block) -> None:
+        """Remember the block of a call; what was read back from a file may have no id."""
+        if block.entry and block.entry.tool and block.entry.tool.call_id:
+            self._calls[block.entry.tool.call_id] = block
 
     def _add(self, index: int | None, entry: Entry) -> None:
         if index is None:
@@ -196,8 +202,7 @@ class Conversation:
             return
         self.blocks.insert(self._live_start, block)
         self._stored += 1
-        if block.entry and block.entry.tool:
-            self._calls[block.entry.tool.call_id] = block
+        self._know(block)
 
     def _drop_live(self) -> None:
         if len(self.blocks) > self._live_start:
@@ -216,8 +221,7 @@ class Conversation:
             if block.entry is None:
                 block.entry = entry
                 self.changes.blocks.add(block)
-                if entry.tool:
-                    self._calls[entry.tool.call_id] = block
+                self._know(block)
 
     def _cut(self, position: int) -> None:
         cut = self.changes.cut

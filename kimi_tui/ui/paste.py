@@ -1,12 +1,15 @@
-"""Big pastes are shown as one short tag in the prompt and sent whole."""
+"""Big pastes and images are shown as one short tag in the prompt and sent whole."""
 
 from __future__ import annotations
 
 import re
 
+from kimi_tui.ui.text import one_line
+
 LINES = 15
 CHARACTERS = 2_000
 
+_IMAGE = re.compile(r"\[image #(\d+): [^\]]*\]")
 _TAG = re.compile(r"\[pasted #(\d+): \d+ lines?\]")
 
 
@@ -15,6 +18,7 @@ class Pastes:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
+        self._images: list[str] = []
 
     def fold(self, text: str) -> str:
         """The text as it goes into the prompt: itself when it is small, else a tag for it."""
@@ -33,5 +37,16 @@ class Pastes:
         number = int(match[1])
         return self._texts[number - 1] if 0 < number <= len(self._texts) else match[0]
 
+    def attach(self, url: str, name: str) -> str:
+        """The tag for an image (a data URL)."""
+        self._images.append(url)
+        return f"[image #{len(self._images)}: {one_line(name).replace(']', ')')}]"
+
+    def images(self, text: str) -> tuple[str, ...]:
+        """The images whose tags still stand in the prompt."""
+        numbers = dict.fromkeys(int(match[1]) - 1 for match in _IMAGE.finditer(text))
+        return tuple(self._images[number] for number in numbers if 0 <= number < len(self._images))
+
     def forget(self) -> None:
         self._texts.clear()
+        self._images.clear()

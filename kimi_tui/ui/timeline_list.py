@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kimi_tui.protocol.views import TimelineRow
+from kimi_tui.protocol.views import SwitchView, TimelineRow
 
 Filter = Literal["all", "turns", "jumps", "named"]
 FILTERS: tuple[Filter, ...] = ("all", "turns", "jumps", "named")
@@ -43,7 +43,8 @@ class TimelineList:
         self._last_turn: dict[str | None, int] = {}
         self._members: dict[int, list[int]] = {}
         self._flipped: set[Key] = set()
-        self._ends: set[str | None] = set()
+        self._switches: dict[str, SwitchView] = {}
+        """By the file that the jump left behind."""
         self._branches: dict[str, tuple[TimelineRow, ...]] = {}
         """Steps of rotations that were asked for, newest first."""
         self.checkpoints = 0
@@ -53,16 +54,15 @@ class TimelineList:
 
     def load(self, rows: Sequence[TimelineRow]) -> None:
         """Take over the whole tree, newest first. Folds of rows that are still there stay, so do branches."""
-        self.rows = list(reversed([row for each in rows for row in (each, *self._branch_of(each, rows))]))
+        known = [row for each in rows for row in (each, *self._branch_of(each, rows))] if self._branches else rows
+        self.rows = list(reversed(known))
         self._place, self._turn, self._branch, self._last_turn, self._members = {}, [], [], {}, {}
         self._newest = {}
         self.checkpoints = 0
         self._rotations = {
             row.file: position for position, row in enumerate(self.rows) if row.kind == "rotation" and row.file
         }
-        self._ends = {
-            row.switch.file for row in rows if row.kind == "switch" and row.switch and row.switch.why not in CONTINUES
-        }
+        self._switches = {row.switch.file: row.switch for row in rows if row.kind == "switch" and row.switch}
         for position, row in enumerate(self.rows):
             self._index(position, row)
         self._flipped &= self._place.keys()
@@ -77,7 +77,8 @@ class TimelineList:
         """The steps of a rotation, newest first; it is unfolded."""
         self._branches[file] = tuple(rows)
         given = [row for row in reversed(self.rows) if row.offset >= 0]
-        self._flipped |= {key_of(row) for row in given if row.kind == "rotation" and row.file in (self._ends & {file})}
+        if self._ended(file):
+            self._flipped |= {key_of(row) for row in given if row.kind == "rotation" and row.file == file}
         self.load(given)
 
     def _index(self, position: int, row: TimelineRow) -> None:
@@ -91,8 +92,10 @@ class TimelineList:
                 self._last_turn[row.file] = position
             else:
                 turn = self._last_turn.get(row.file, -1)
-            for owner in {turn, branch} - {-1}:
-                self._members.setdefault(owner, []).append(position)
+            if turn >= 0:
+                self._members.setdefault(turn, []).append(position)
+            if branch >= 0:
+                self._members.setdefault(branch, []).append(position)
         self._turn.append(turn)
         self._branch.append(branch)
 
@@ -202,8 +205,15 @@ class TimelineList:
     def folded(self, position: int) -> bool:
         """Whether what belongs to this row is folded away. Branches that ended are folded until asked for."""
         row = self.rows[position]
-        closed = row.kind == "rotation" and row.file in self._ends
-        return (key_of(row) in self._flipped) != closed
+        return (key_of(row) in self._flipped) != (row.kind == "rotation" and self._ended(row.file))
+
+    def _ended(self, file: str | None) -> bool:
+        switch = self.switch_of(file)
+        return switch is not None and switch.why not in CONTINUES
+
+    def switch_of(self, file: str | None) -> SwitchView | None:
+        """The jump that left this file behind, where the tree tells of it."""
+        return self._switches.get(file or "")
 
     def children(self, position: int) -> int:
         """How many rows a fold of this one would hide."""

@@ -308,6 +308,9 @@ class FakeOpener:
     def model(self, name: str) -> ChatModel:
         return self.models[name]
 
+    def known_models(self) -> tuple[ModelView, ...]:
+        return tuple(model.view for model in self.models.values())
+
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         desk = self._build(session, model)
         await desk.context.restore()
@@ -325,6 +328,7 @@ def build_desk(
     providers: Iterable[DynamicInjectionProvider] | None = None,
     loop: Loop | None = None,
     headless: bool = False,
+    clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
     given: list[Tool] = [*tools, *([FakeSendDMail(denwa_renji)] if dmail else [])]
@@ -340,7 +344,7 @@ def build_desk(
         session=session,
         state=state,
         state_file=StateFile(session, state, lambda text: outbox.emit(Noticed(text))),
-        context=Context(session.context_file, clock=lambda: 1000.0),
+        context=Context(session.context_file, clock=clock),
         model=model,
         first_prompt="You are a test.",
         toolset=toolset,
@@ -354,7 +358,7 @@ def build_desk(
         transcript=Transcript(toolset.view),
         loop=loop or quick(),
         headless=headless,
-        clock=lambda: 1000.0,
+        clock=clock,
     )
     desk.apply_modes()
     return desk

@@ -19,6 +19,7 @@ from kimi_tui.protocol.commands import (
     Fork,
     Interrupt,
     KeepDraft,
+    ListModels,
     ListSessions,
     NewSession,
     OpenSession,
@@ -36,6 +37,7 @@ from kimi_tui.protocol.events import (
     Closed,
     EntryAdded,
     ModelReady,
+    ModelsListed,
     ModelUnavailable,
     ModesChanged,
     Noticed,
@@ -122,6 +124,17 @@ async def test_a_session_that_somebody_else_holds_can_be_read_and_gives_prompts_
             assert not it.all(TurnStarted)
     finally:
         await holder.close()
+
+
+async def test_the_model_in_use_is_listed_among_the_others(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("from one"))) as it:
+        opener = it.agent.opener
+        assert isinstance(opener, FakeOpener)
+        opener.models["two"] = ScriptedModel(says("from two"), window=5000)
+        await it.do(ListModels())
+        listed = await it.until(ModelsListed)
+        assert listed.current == it.desk.model.view.name
+        assert listed.current in [model.name for model in listed.models]
 
 
 async def test_another_model_answers_from_the_next_prompt_on(tmp_path: Path) -> None:

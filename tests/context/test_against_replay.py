@@ -209,7 +209,8 @@ def test_the_fast_way_to_read_a_line_agrees_with_the_exact_one(
     if isinstance(exact, MessageLine):
         assert isinstance(fast, MessageLine)
         message = read_message(line)
-        assert Message.model_validate_json(message.model_dump_json(exclude_none=True)) == message
+        written = message.model_dump_json(exclude_none=True)
+        assert Message.model_validate_json(written).model_dump_json(exclude_none=True) == written
     elif isinstance(exact, Bad):
         assert isinstance(fast, Bad | Blank)
     else:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
@@ -7,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -131,8 +133,6 @@ async def test_a_fault_while_connecting_ends_the_app_with_one_line() -> None:
 
 async def test_what_is_typed_and_sent_before_the_agent_is_there_is_not_lost() -> None:
     agent = ScriptedAgent((opened(), reset()))
-    import asyncio
-
     ready = asyncio.Event()
 
     async def connect() -> AgentPort:
@@ -209,8 +209,6 @@ async def test_earlier_prompts_come_back_with_up() -> None:
 
 
 async def test_a_big_paste_is_folded_and_sent_whole() -> None:
-    from textual import events
-
     async with stage() as shown:
         text = "row\n" * 3_000
         shown.app.chat.editor.post_message(events.Paste(text))
@@ -218,6 +216,17 @@ async def test_a_big_paste_is_folded_and_sent_whole() -> None:
         assert shown.prompt == "[pasted #1: 3001 lines]"
         await shown.press("enter")
         assert shown.agent.submitted == [cmd.SendPrompt(text)]
+
+
+async def test_a_dropped_image_is_attached_and_sent_with_the_prompt(tmp_path: Path) -> None:
+    picture = tmp_path / "shot.png"
+    picture.write_bytes(b"\x89PNG")
+    async with stage() as shown:
+        shown.app.chat.editor.post_message(events.Paste(str(picture)))
+        await shown.settle()
+        assert shown.prompt == "[image #1: shot.png] "
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.SendPrompt("[image #1: shot.png] ", ("data:image/png;base64,iVBORw==",))]
 
 
 async def test_a_wrong_command_stays_in_the_prompt() -> None:
@@ -379,6 +388,19 @@ async def test_reading_further_up_is_not_disturbed_by_new_text() -> None:
         assert shown.app.chat.transcript.following and any("new▍" in row for row in shown.chat)
 
 
+async def test_a_new_size_keeps_the_end_or_the_place_that_is_read() -> None:
+    async with stage() as shown:
+        for width, height in ((60, 10), (120, 50), (40, 36)):
+            await shown.pilot.resize_terminal(width, height)
+            await shown.settle()
+            assert shown.app.chat.transcript.following
+        await shown.pilot.resize_terminal(100, 16)
+        await shown.press("alt+up")
+        await shown.pilot.resize_terminal(70, 18)
+        await shown.settle()
+        assert any(row.startswith("▌ 你好") for row in shown.chat[:3])
+
+
 async def test_everything_unfolds_and_folds_with_one_key() -> None:
     async with stage(opened(), reset(ENTRIES[:7])) as shown:
         assert not any("│ The mail says" in row for row in shown.chat)
@@ -520,8 +542,8 @@ async def test_in_a_narrow_window_the_timeline_comes_over_the_chat() -> None:
 
 async def test_text_from_outside_is_never_markup() -> None:
     evil = "[/dim] [bold]x[/] [@click=app.quit]y[/] \x1b[31m"
-    events = (opened(title=evil, branch=evil, notices=(evil,)), reset((Entry("user", evil), Entry("error", evil))))
-    async with stage(*events) as shown:
+    told = (opened(title=evil, branch=evil, notices=(evil,)), reset((Entry("user", evil), Entry("error", evil))))
+    async with stage(*told) as shown:
         await shown.tell(ev.Noticed(evil), ev.QueueChanged((evil,), ()), ev.ModelUnavailable(evil, evil, evil))
         assert any("[/dim] [bold]x[/] [@click=app.quit]y[/]" in row for row in shown.chat)
         assert shown.app.is_running

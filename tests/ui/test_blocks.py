@@ -34,6 +34,11 @@ def test_a_running_tool_shows_what_it_prints() -> None:
     assert texts(tool(), live="1\n2\n3\n4\n5\n6") == ["  ▸ Shell pytest", "    3", "    4", "    5", "    6"]
 
 
+def test_what_the_user_ran_shows_what_it_printed() -> None:
+    entry = Entry("tool", tool=ToolView("u", "!", "You ran", "ls", outcome="ok", output="a\nb\n"))
+    assert texts(entry) == ["  ✓ You ran ls", "    a", "    b"]
+
+
 def test_outcomes_can_be_told_apart_without_colour() -> None:
     outcomes = ("running", "ok", "error", "rejected", "interrupted", "timeout")
     assert len({texts(tool(outcome=outcome))[0] for outcome in outcomes}) == len(outcomes)

@@ -212,3 +212,12 @@ async def test_a_branch_below_all_rows_ends_in_a_corner() -> None:
     async with app.run_test(size=(120, 34)) as pilot:
         await settled(pilot)
         assert any(line.startswith(" ╰─  context_9") for line in text_of(app.pane.timeline))
+
+
+async def test_the_preview_follows_where_the_chat_points() -> None:
+    app = Play()
+    async with app.run_test(size=(120, 34)) as pilot:
+        await pilot.press("down", "down")
+        app.pane.timeline.point_at(None)
+        await settled(pilot)
+        assert app.pane.preview.aimed is None

@@ -77,6 +77,8 @@ class ChatScreen(Keyboard):
                 self._opened(event)
             case ev.TranscriptReset():
                 self._prompt_after_jump(event)
+            case ev.SessionsListed() if self.is_current and not self.conversation.stored:
+                self.do("sessions")  # started in order to pick one
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
@@ -152,9 +154,10 @@ class ChatScreen(Keyboard):
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            self._leave_prompt(cmd.Steer(event.text) if self.state.activity else cmd.SendPrompt(event.text))
-        elif self.mean(meaning):
-            self.editor.take()
+            form = cmd.Steer if self.state.activity else cmd.SendPrompt
+            self._leave_prompt(form(event.text, event.images))
+        elif not self.mean(meaning):
+            self.editor.give_back(event.text)
 
     def mean(self, meaning: slash.Meaning) -> bool:
         """Do what a slash command means; False when it was wrong."""
@@ -170,14 +173,13 @@ class ChatScreen(Keyboard):
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:
-        self._leave_prompt(cmd.SendPrompt(event.text))
+        self._leave_prompt(cmd.SendPrompt(event.text, event.images))
 
     @on(Editor.TookBack)
     def _take_back(self) -> None:
         self.submit(cmd.TakeBackQueued())
 
     def _leave_prompt(self, command: cmd.Command) -> None:
-        self.editor.take()
         self.transcript.follow()
         self.submit(command)
 

@@ -6,6 +6,7 @@ What a key means for the whole app (Esc, Ctrl+C) is the app's business.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
+from kimi_tui.ui import images
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
 
@@ -25,16 +27,19 @@ class Editor(TextArea):
     @dataclass
     class Sent(Message):
         text: str
+        images: tuple[str, ...] = ()
 
     @dataclass
     class Queued(Message):
         text: str
+        images: tuple[str, ...] = ()
 
     @dataclass
     class TookBack(Message):
         pass
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+v", "paste_any", "paste text or an image", show=False),
         Binding("pageup", "screen.scroll(-1)", show=False),
         Binding("pagedown", "screen.scroll(1)", show=False),
     ]
@@ -62,6 +67,11 @@ class Editor(TextArea):
         return self.pastes.unfold(self.text)
 
     @property
+    def images(self) -> tuple[str, ...]:
+        """Data URLs of the images that are attached."""
+        return self.pastes.images(self.text)
+
+    @property
     def before_cursor(self) -> str:
         return self.get_text_range((0, 0), self.cursor_location)
 
@@ -85,6 +95,15 @@ class Editor(TextArea):
         self.pastes.forget()
         return text
 
+    def send(self, form: type[Sent] | type[Queued]) -> None:
+        """Hand the text over. The box is empty at once: the next key belongs to the next prompt, however fast it is."""
+        self.post_message(form(self.whole, self.images))
+        self.take()
+
+    def give_back(self, text: str) -> None:
+        """What was handed over was of no use: it stands here again, before what was typed since."""
+        self.put(self.pastes.fold(text) + self.text)
+
     def set_aside(self) -> None:
         """Empty the box; the text can be had back with Up."""
         self.take()
@@ -102,7 +121,7 @@ class Editor(TextArea):
                 self._enter()
             case "alt+enter":
                 if self.text.strip():
-                    self.post_message(self.Queued(self.whole))
+                    self.send(self.Queued)
             case key if key in self.NEW_LINE:
                 self.insert("\n")
             case "up":
@@ -118,7 +137,7 @@ class Editor(TextArea):
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
         elif self.text.strip():
-            self.post_message(self.Sent(self.whole))
+            self.send(self.Sent)
 
     def _older(self) -> bool:
         if not self.text and self.something_queued:
@@ -149,6 +168,20 @@ class Editor(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        if path := images.dropped_image(event.text):
+            content = await asyncio.to_thread(path.read_bytes)
+            self._put_in(self.pastes.attach(images.data_url(content, path.suffix), path.name) + " ")
+        else:
+            self._put_in(self.pastes.fold(event.text))
+
+    async def action_paste_any(self) -> None:
+        """An image from the clipboard, else the text that was last copied here."""
+        if content := await images.clipboard_image():
+            self._put_in(self.pastes.attach(images.data_url(content, ".png"), "clipboard.png") + " ")
+        else:
+            self._put_in(self.pastes.fold(self.app.clipboard))
+
+    def _put_in(self, text: str) -> None:
         start, end = self.selection
-        result = self.replace(self.pastes.fold(event.text), start, end, maintain_selection_offset=False)
+        result = self.replace(text, start, end, maintain_selection_offset=False)
         self.move_cursor(result.end_location)

@@ -31,9 +31,10 @@ class Sidebar(TimelinePane):
         self.marks = marks
         self._preview: RevertPreview | None = None
         self._aimed: TimelineRow | None = None
+        self._unfolding: TimelineRow | None = None
+        """The rotation whose branch is being read."""
         self._choice: RevertChoice | None = None
         """The dialog how to go back, while it is open."""
-        self._unfolding: TimelineRow | None = None
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -124,7 +125,7 @@ class Sidebar(TimelinePane):
         """A file that was left behind has been read: unfold its branch, if that is what it was asked for."""
         row, self._unfolding = self._unfolding, None
         if row is not None and row.file == file:
-            self.timeline.add_branch(file, branch_rows(file, entries, own_from(row.switch)))
+            self.timeline.add_branch(file, branch_rows(file, entries, own_from(self.timeline.list.switch_of(file))))
 
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:

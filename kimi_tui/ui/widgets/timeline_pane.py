@@ -63,7 +63,8 @@ class TimelinePane(Vertical):
         self.preview.show(preview)
 
     @on(Timeline.Highlighted)
-    def _aim(self, event: Timeline.Highlighted) -> None:
+    @on(Timeline.Pointed)
+    def _aim(self, event: Timeline.Highlighted | Timeline.Pointed) -> None:
         self.preview.aim(event.row)
 
     @on(Timeline.Sifted)

@@ -33,6 +33,12 @@ class TimelineRows(SearchedLines):
         row: TimelineRow | None
 
     @dataclass
+    class Pointed(Message):
+        """The cursor was put there by `point_at`, not by the user."""
+
+        row: TimelineRow | None
+
+    @dataclass
     class Chosen(Message):
         row: TimelineRow | None
 
@@ -109,10 +115,11 @@ class TimelineRows(SearchedLines):
         self.refresh_line(0)
 
     def point_at(self, checkpoint: int | None, file: str | None = None) -> None:
-        """Rests on that checkpoint without telling anyone: the chat leads, the timeline follows."""
+        """Rests on that checkpoint without a `Highlighted`: the chat leads, the timeline follows."""
         height = None if checkpoint is None else self.list.find_checkpoint(checkpoint, file)
         if checkpoint is None or height is not None:
             self.rest(0 if height is None else height + 1, tell=False)
+            self.post_message(self.Pointed(self.row))
 
     @property
     def row(self) -> TimelineRow | None:

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+
+from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.views import ApprovalView
+from kimi_tui.ui.attention import notification, title, worth_a_bell
+
+
+@pytest.mark.parametrize(
+    ("event", "looking", "said"),
+    [
+        (ev.TurnEnded("done", seconds=12), False, "done"),
+        (ev.TurnEnded("done", seconds=12), True, ""),
+        (ev.TurnEnded("done", seconds=300), True, "done"),
+        (ev.TurnEnded("max_steps", seconds=12), False, "the turn ended: max steps"),
+        (ev.TurnEnded("done", seconds=2), False, ""),
+        (ev.ApprovalRequested(ApprovalView("r", "Shell", "run a command")), False, "wants to run a command"),
+        (ev.ApprovalRequested(ApprovalView("r", "Shell", "run a command")), True, ""),
+        (ev.QuestionAsked("r", ()), False, "has a question"),
+        (ev.StepStarted(1), False, ""),
+    ],
+)
+def test_only_what_somebody_who_looks_elsewhere_wants_to_know_rings(event: ev.Event, looking: bool, said: str) -> None:
+    assert worth_a_bell(event, looking=looking) == said
+
+
+def test_titles_cannot_smuggle_escape_codes() -> None:
+    assert title("a\x1b]0;b\x07\nc") == "\x1b]2;a ⏎ c\x07"
+    assert notification("x\x07y").count("\x07") == 2
