@@ -29,7 +29,7 @@ from kimi_tui.agent.surroundings import system_prompt
 from kimi_tui.agent.task_news import TaskInjectionProvider
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Budget, Context
+from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import HookDef, Hooks
 from kimi_tui.injections import AfkInjectionProvider, Injections, PlanInjectionProvider
 from kimi_tui.llm.choice import ModelChoice
@@ -94,6 +94,7 @@ class StandardOpener:
 
     def __init__(self, settings: Settings, options: LaunchOptions, emit: Callable[[Event], None]) -> None:
         self._settings, self._options, self._emit = settings, options, emit
+        self._learned = Learned(data_folder() / "calibration.json")
 
     def model(self, name: str) -> ChatModel:
         """The model of that name: configured, embedded, or a provider's."""
@@ -124,7 +125,12 @@ class StandardOpener:
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         """A session with all that its turns need."""
         state, damaged = await asyncio.to_thread(session.load_state)
-        context = Context(session.context_file, durability=self._settings.storage.durability, clock=time.time)
+        context = Context(
+            session.context_file,
+            durability=self._settings.storage.durability,
+            clock=time.time,
+            calibration=await asyncio.to_thread(self._learned.of, model.view.name),
+        )
         await context.restore()
         skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
         unusable = await skills.load()
@@ -157,6 +163,7 @@ class StandardOpener:
             questions=questions,
             transcript=Transcript(toolset.view),
             loop=self._loop(),
+            learned=self._learned,
             files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),

@@ -23,7 +23,7 @@ from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Budget, Context, estimate_text_tokens
+from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
 from kimi_tui.llm.model import ChatModel, Request, Usage
@@ -75,6 +75,8 @@ class Desk:
     questions: Questions
     transcript: Transcript
     loop: Loop = field(default_factory=Loop)
+    learned: Learned = field(default_factory=Learned)
+    """What exact counts have taught about each model's way of counting."""
     modes: Modes = field(default_factory=Modes)
     """As they hold now. What the command line switched on holds for this run and is not remembered."""
     files: Files = field(default_factory=nothing_recorded)
@@ -149,7 +151,7 @@ class Desk:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
         tools = self.toolset.specs() if self.model.view.tools else ()
         texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
-        return estimate_text_tokens([Message(role="user", content="\n".join(texts))])
+        return self.context.estimate([Message(role="user", content="\n".join(texts))])
 
     def tokens(self) -> Tokens:
         """The gauge as it stands."""

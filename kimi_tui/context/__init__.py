@@ -1,6 +1,7 @@
 """The engine: an append-only log with bookmarks, the tree of its timelines, and what memory knows of them."""
 
 from kimi_tui.context.context import Context
+from kimi_tui.context.learned import Learned
 from kimi_tui.context.lock import LockHolder, SessionLocked
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
 from kimi_tui.context.retention import Budget, Proposal
@@ -28,6 +29,7 @@ __all__ = [
     "ContentPart",
     "Context",
     "ImageURLPart",
+    "Learned",
     "LockHolder",
     "Message",
     "Node",

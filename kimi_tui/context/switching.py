@@ -18,7 +18,7 @@ from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.timeline import Switch, new_id
-from kimi_tui.context.tokens import estimate_text_tokens
+from kimi_tui.context.tokens import Calibration, estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
 
@@ -59,7 +59,7 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
             parent=store.timeline.live_id if mark else None,
             mark=mark,
             messages=(mark.history_index if mark else 0) + _count(added),
-            tokens=_tokens(plan, mark, added),
+            tokens=_tokens(plan, mark, added, store.calibration),
             note=plan.note,
         )
         switch = _carry_out(store, switch, pieces)
@@ -100,10 +100,10 @@ def _count(added: Sequence[Line]) -> int:
     return sum(line.message is not None for line in added)
 
 
-def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line]) -> int:
+def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line], calibration: Calibration | None) -> int:
     if plan.usage is not None:
         return plan.usage
-    fresh = estimate_text_tokens(line.message for line in added if line.message is not None)
+    fresh = estimate_text_tokens((line.message for line in added if line.message is not None), calibration)
     return (mark.tokens if mark else 0) + fresh
 
 
