@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
-from kimi_tui.agent.desk import Desk, Loop
+from kimi_tui.agent.desk import Desk, Loop, Retention
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits
@@ -46,6 +46,7 @@ from kimi_tui.session import Session, SessionState, choose_session, read_state
 from kimi_tui.session.snapshots import Limits as SnapshotLimits
 from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
+from kimi_tui.sizes import bytes_in
 from kimi_tui.skills import skill_roots
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
 from kimi_tui.tools.toolset import Toolset
@@ -221,8 +222,13 @@ class StandardOpener:
             max_ralph_cost=loop.max_ralph_cost,
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
             dmail_restores_files=loop.dmail_restores_files,
-            budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),
+            retention=self._retention(),
         )
+
+    def _retention(self) -> Retention:
+        wanted = self._settings.retention
+        budget = Budget(wanted.max_rotations, bytes_in(wanted.max_size), wanted.compress_after, wanted.keep_last)
+        return Retention(wanted.policy, budget)
 
     def _files(self, session: Session) -> Files:
         """Runs in a worker: reads the session's log of snapshots."""

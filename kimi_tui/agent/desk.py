@@ -37,6 +37,14 @@ from kimi_tui.tools.toolset import Toolset
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """How many rotations a session keeps, and what happens when it has more."""
+
+    policy: Literal["ask", "auto", "off"] = "ask"
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """How far a turn may go."""
 
@@ -49,7 +57,7 @@ class Loop:
     """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
     dmail_restores_files: bool = False
-    budget: Budget = field(default_factory=Budget)
+    retention: Retention = field(default_factory=Retention)
     """What a session keeps of the files that it left behind."""
 
 
@@ -101,6 +109,10 @@ class Desk:
     used: int = 0
     """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
+    told_budget: bool = False
+    """The user has been told that there are too many rotations; once is enough."""
+    looked_at: str = ""
+    """The live timeline when the budget was last looked at."""
     told_tokens: Tokens | None = None
     folded_to: int | None = None
     """Tokens that the last automatic compaction left."""

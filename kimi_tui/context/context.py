@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from kimi_tui.context import budget as budgets
 from kimi_tui.context import lines, retention, switching
+from kimi_tui.context.budget import Budget, Pruning
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder
 from kimi_tui.context.log import Durability
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
 from kimi_tui.context.records import without_surrogates
-from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
@@ -231,9 +232,9 @@ class Context(ContextView):
             raise ValueError(f"{file} is not a timeline of this session")
         await self._writer.change(lambda: self._store.pin(file, on))
 
-    async def over_budget(self, budget: Budget) -> list[Proposal]:
-        """What the budget asks for, oldest first; nothing is done. Raises `OSError`."""
-        return await asyncio.to_thread(retention.proposals, self._store, budget)
+    async def pruning(self, budget: Budget) -> Pruning:
+        """What the budget asks for; nothing is done. Raises `OSError`."""
+        return await asyncio.to_thread(budgets.pruning, self._store, budget)
 
     async def compress(self, file: str) -> int:
         """Packs a rotation; returns the bytes that this frees. Raises `ValueError` when it is not one."""
