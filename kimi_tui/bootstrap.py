@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.agent import grants
@@ -18,10 +19,13 @@ from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
+from kimi_tui.agent.task_news import TaskInjectionProvider
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import Budget, Context
@@ -33,11 +37,11 @@ from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.llm.weights import MODELS
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import data_folder, logs_folder, require_writable
+from kimi_tui.places import data_folder, logs_folder, require_writable, sessions_folder
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
-from kimi_tui.session import Session, SessionState, choose_session
+from kimi_tui.session import Session, SessionState, choose_session, read_state
 from kimi_tui.session.snapshots import Limits as SnapshotLimits
 from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
@@ -47,15 +51,40 @@ from kimi_tui.tools.toolset import Toolset
 
 async def connect(options: LaunchOptions) -> AgentPort:
     """The agent for these options, its session open. Raises Fault: one clear line, with what to do."""
-    settings = await asyncio.to_thread(load_settings, options)
-    await asyncio.to_thread(require_writable, data_folder())
     session = await asyncio.to_thread(choose_session, options)
+    meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
+    settings = await asyncio.to_thread(load_settings, meant)
+    await asyncio.to_thread(require_writable, data_folder())
     outbox = Outbox()
-    opener = StandardOpener(settings, options, outbox.emit)
-    state = await asyncio.to_thread(session.load_state)
-    model = opener.model(options.model or state[0].model or settings.chosen_model)
-    desk = await opener.desk(session, model)
+    opener = StandardOpener(settings, meant, outbox.emit)
+    desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
+    if options.model:
+        remember(desk, options)
     return Agent(desk, opener, outbox)
+
+
+def remembered(options: LaunchOptions, session: Session, state: SessionState) -> LaunchOptions:
+    """The options with the model that the session talked to last, unless another one is named.
+
+    An endpoint is only believed of a session in the data folder: one from elsewhere must not say where keys go."""
+    if options.model or not state.model:
+        return options
+    base = state.api_base if session.is_ours else ""
+    return replace(
+        options,
+        model=state.model,
+        api_base=options.api_base or base or None,
+        context_window=options.context_window or state.context_window,
+    )
+
+
+def remember(desk: Desk, options: LaunchOptions) -> None:
+    """What `--model` named is the session's model from now on; a session in which nothing was said stays unwritten."""
+    state = desk.state
+    state.model, state.api_base = options.model or "", options.api_base or ""
+    state.context_window = options.context_window
+    if desk.context.history:
+        desk.keep_state()
 
 
 class StandardOpener:
@@ -98,8 +127,10 @@ class StandardOpener:
         prompt = await asyncio.to_thread(system_prompt, session.work_dir, small=not model.view.tools)
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji = DenwaRenji()
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        left = await tasks.find(sessions_folder()) if context.holder is None else ()
         toolset, hooks = Toolset(()), self._hooks(session)
+        servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
             session=session,
@@ -112,7 +143,7 @@ class StandardOpener:
             toolset=toolset,
             approvals=self._approvals(session, state, questions, hooks),
             hooks=hooks,
-            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider()]),
+            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider(), TaskInjectionProvider(tasks.own)]),
             telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
             steering=Steering(emit),
             denwa_renji=denwa_renji,
@@ -122,7 +153,9 @@ class StandardOpener:
             files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
-            notices=tuple(line for line in (damaged, *self._settings.notices) if line),
+            notices=tuple(line for line in (damaged, *self._settings.notices, *servers.notices, *left) if line),
+            tasks=tasks,
+            servers=servers,
             headless=self._options.headless,
         )
         for tool in session_tools(desk):
@@ -134,6 +167,10 @@ class StandardOpener:
             source="resume" if context.history else "startup",
         )
         return desk
+
+    def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
+        file = data_folder() / "mcp.json"
+        return SessionServers(self._settings.mcp, file, session.work_dir, logs_folder(), toolset, self._emit)
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""

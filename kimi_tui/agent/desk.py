@@ -16,6 +16,8 @@ from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
@@ -77,6 +79,10 @@ class Desk:
     """What was noticed while opening, beside what the context itself reports."""
     title: str = ""
     """What the session is called now: by the user, or after its first prompt."""
+    tasks: SessionTasks | None = None
+    """Commands in the background; None where there can be none."""
+    servers: SessionServers | None = None
+    """Servers that lend tools; None where none may."""
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
     tool_state: dict[str, Any] = field(default_factory=dict)

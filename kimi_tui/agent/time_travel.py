@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
     from kimi_tui.agent.desk import Desk
 
+_TOO_LONG = "Use a model with a larger window, go back on the timeline, or /clear: what is cleared can be undone."
+"""What to do when even the request for a summary is too long, in parts too."""
+
 
 async def preview_revert(agent: Agent, command: PreviewRevert) -> None:
     """What would go, and what would become of the files."""
@@ -121,7 +124,8 @@ async def compact(agent: Agent, command: Compact) -> None:
     try:
         await Compaction(agent.desk, "manual", command.focus.strip()).run()
     except ModelFault as fault:
-        agent.emit(Noticed(f"not compacted: {fault} {fault.hint}".strip(), "error"))
+        hint = _TOO_LONG if fault.kind == "context_overflow" else fault.hint
+        agent.emit(Noticed(f"not compacted: {str(fault).rstrip('.')}. {hint}".strip(), "error"))
 
 
 async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken_back: str | None = None) -> bool:

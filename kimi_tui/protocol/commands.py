@@ -261,5 +261,31 @@ class KeepDraft(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class StopTask(Command):
+    """Ends a background task and all that it started; also one that a killed run left behind."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask(Command):
+    """Answered by `TaskRead`."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListMcp(Command):
+    """Answered by `McpChanged`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartMcp(Command):
+    """Starts a server anew, whatever state it is in."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Close(Command):
     """Ends the agent: stops what runs, closes the files, answers with `Closed`."""
