@@ -70,7 +70,7 @@ class Files:
 
     def warm(self) -> None:
         """A turn begins: bring the snapshots up to date beside it, so that none has to be waited for later."""
-        if self._recording:
+        if self._recording and not self._takes:
             self._beside(self._warm())
 
     async def before_change(self, mark: CheckpointMark) -> None:
