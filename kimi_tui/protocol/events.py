@@ -24,7 +24,9 @@ from typing import Any, Literal
 
 from kimi_tui.protocol.views import (
     ApprovalView,
+    DiffView,
     Entry,
+    McpServerView,
     ModelView,
     Modes,
     QuestionView,
@@ -33,6 +35,7 @@ from kimi_tui.protocol.views import (
     SessionView,
     SlashCommand,
     SwitchView,
+    TaskView,
     TimelineRow,
     TodoItem,
     Tokens,
@@ -327,6 +330,13 @@ class RevertPreviewed(Event):
     preview: RevertPreview
 
 
+@dataclass(frozen=True, slots=True)
+class FilePreviewed(Event):
+    path: str
+    diff: DiffView | None
+    """From what the agent left to what would be put back; None when that is no text."""
+
+
 CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]
 
 
@@ -386,6 +396,30 @@ class ContextMeasured(Event):
 @dataclass(frozen=True, slots=True)
 class SessionsListed(Event):
     sessions: tuple[SessionView, ...]
+
+
+# --- beside the turn ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TasksChanged(Event):
+    """A background task was started, found again, or has ended. All that are known, oldest first."""
+
+    tasks: tuple[TaskView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRead(Event):
+    task: TaskView
+    output: str
+    """The newest part of it; `task.output_file` has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpChanged(Event):
+    """All servers that are configured, as they stand."""
+
+    servers: tuple[McpServerView, ...]
 
 
 # --- everything else ---------------------------------------------------------------------------------------------

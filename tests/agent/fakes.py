@@ -328,6 +328,7 @@ def build_desk(
     providers: Iterable[DynamicInjectionProvider] | None = None,
     loop: Loop | None = None,
     headless: bool = False,
+    clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
     given: list[Tool] = [*tools, *([FakeSendDMail(denwa_renji)] if dmail else [])]
@@ -343,7 +344,7 @@ def build_desk(
         session=session,
         state=state,
         state_file=StateFile(session, state, lambda text: outbox.emit(Noticed(text))),
-        context=Context(session.context_file, clock=lambda: 1000.0),
+        context=Context(session.context_file, clock=clock),
         model=model,
         first_prompt="You are a test.",
         toolset=toolset,
@@ -357,7 +358,7 @@ def build_desk(
         transcript=Transcript(toolset.view),
         loop=loop or quick(),
         headless=headless,
-        clock=lambda: 1000.0,
+        clock=clock,
     )
     desk.apply_modes()
     return desk
