@@ -89,6 +89,8 @@ class Compaction:
             return self._without_summary(history)
         self._progress("reading", self.before)
         summary = await summarise(desk, history[:cut], self.focus, self._written)
+        if summary.usage:
+            desk.spent(summary.usage)
         kept = [*_newest_request(history, cut), *history[cut:]]
         return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
 

@@ -17,6 +17,7 @@ from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_skills import SessionSkills
 from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
@@ -42,6 +43,10 @@ class Loop:
     max_steps: int = 1000
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     limits: Limits = field(default_factory=Limits)
+    max_ralph_iterations: int = 0
+    """Further rounds that every prompt gets; -1: no limit."""
+    max_ralph_cost: float | None = None
+    """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
     dmail_restores_files: bool = False
     budget: Budget = field(default_factory=Budget)
@@ -83,6 +88,7 @@ class Desk:
     """Commands in the background; None where there can be none."""
     servers: SessionServers | None = None
     """Servers that lend tools; None where none may."""
+    skills: SessionSkills = field(default_factory=SessionSkills)
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
     tool_state: dict[str, Any] = field(default_factory=dict)
@@ -90,6 +96,8 @@ class Desk:
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    used: int = 0
+    """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
     told_tokens: Tokens | None = None
     folded_to: int | None = None
@@ -176,7 +184,8 @@ class Desk:
         return birth is not None and birth.why == "compact" and self.context.pending_since == birth.messages[1]
 
     def spent(self, usage: Usage) -> None:
-        """Add a call's price, where it is known."""
+        """Add a call's tokens, and its price where it is known."""
+        self.used += usage.input + usage.output
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
 
