@@ -47,9 +47,9 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Termin
 def test_codes_and_brackets_of_a_model_and_a_tool_stay_text(terminal: Terminal) -> None:
     terminal.read_until("❯".encode())
     terminal.type(b"look [/dim] [b\r")
-    terminal.read_until("Seen: ␛[?1049h".encode())
-    terminal.type(b"run it\r")
-    terminal.read_until(b"esc stops")
+    terminal.read_until(b"[bold")
+    terminal.type(b"run\r")
+    terminal.read_until(b"codes.bin; sleep 30")
     assert terminal.written.count(b"\x1b[?1049h") <= 2, "the sketch and the screen, and nothing else"
     assert b"taken\x07" not in terminal.written
     terminal.type(b"\x1bx")  # Alt+x: not Escape, the turn goes on
