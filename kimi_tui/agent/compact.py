@@ -19,6 +19,7 @@ from kimi_tui.agent.marks import Mark, is_prompt, mark_of, unwrapped
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.summarising import Summary, summarise
+from kimi_tui.context import estimate_text_tokens
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.llm.pairing import pair_calls
 from kimi_tui.protocol.events import CompactionEnded, CompactionPhase, CompactionProgressed, CompactionStarted
@@ -88,6 +89,8 @@ class Compaction:
             return self._without_summary(history)
         self._progress("reading", self.before)
         summary = await summarise(desk, history[:cut], self.focus, self._written)
+        if summary.usage:
+            desk.spent(summary.usage)
         kept = [*_newest_request(history, cut), *history[cut:]]
         return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
 
@@ -113,7 +116,8 @@ class Compaction:
     async def _switch(self, result: CompactionResult) -> None:
         desk = self.desk
         self._progress("switching")
-        after = result.estimated_token_count + desk.overhead()
+        running = desk.tasks.active_snapshot() if desk.tasks else []
+        after = result.estimated_token_count + estimate_text_tokens(running) + desk.overhead()
         head = unwrapped(result.messages[0])[:200] if result.usage else "tool output shortened"
         switch = await desk.context.rewrite(
             "compact",
@@ -121,7 +125,7 @@ class Compaction:
             system_prompt=desk.context.system_prompt,
             checkpoint=True,
             add_user_message=desk.shows_checkpoints,
-            messages=result.messages,
+            messages=[*result.messages, *running],
             usage=after,
             note=head,
         )
