@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 from dataclasses import replace
@@ -31,8 +30,6 @@ def require_terminal() -> None:
     for name, stream in streams:
         if stream is None or not stream.isatty():
             raise Fault(f"standard {name} is not a terminal.", hint=_WITHOUT)
-    if os.environ.get("TERM") == "dumb":
-        raise Fault("this terminal (TERM=dumb) cannot draw a screen.", hint=_WITHOUT)
 
 
 def run(options: LaunchOptions) -> int:
