@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_skills import SessionSkills
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
@@ -39,7 +43,12 @@ class Loop:
     max_steps: int = 1000
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     limits: Limits = field(default_factory=Limits)
+    max_ralph_iterations: int = 0
+    """Further rounds that every prompt gets; -1: no limit."""
+    max_ralph_cost: float | None = None
+    """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
+    dmail_restores_files: bool = False
     budget: Budget = field(default_factory=Budget)
     """What a session keeps of the files that it left behind."""
 
@@ -68,12 +77,18 @@ class Desk:
     loop: Loop = field(default_factory=Loop)
     modes: Modes = field(default_factory=Modes)
     """As they hold now. What the command line switched on holds for this run and is not remembered."""
+    files: Files = field(default_factory=nothing_recorded)
     dirs: Sequence[Path] = ()
     """Further folders that the tools may use."""
     notices: Sequence[str] = ()
     """What was noticed while opening, beside what the context itself reports."""
     title: str = ""
     """What the session is called now: by the user, or after its first prompt."""
+    tasks: SessionTasks | None = None
+    """Commands in the background; None where there can be none."""
+    servers: SessionServers | None = None
+    """Servers that lend tools; None where none may."""
+    skills: SessionSkills = field(default_factory=SessionSkills)
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
     tool_state: dict[str, Any] = field(default_factory=dict)
@@ -81,6 +96,8 @@ class Desk:
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    used: int = 0
+    """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
     told_tokens: Tokens | None = None
     folded_to: int | None = None
@@ -167,7 +184,8 @@ class Desk:
         return birth is not None and birth.why == "compact" and self.context.pending_since == birth.messages[1]
 
     def spent(self, usage: Usage) -> None:
-        """Add a call's price, where it is known."""
+        """Add a call's tokens, and its price where it is known."""
+        self.used += usage.input + usage.output
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
 

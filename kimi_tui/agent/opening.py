@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.agent.desk import Desk
-from kimi_tui.agent.marks import is_prompt
+from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import projected
 from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.slash import COMMANDS
@@ -41,7 +41,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
     desk.told_problems = len(desk.context.problems)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
     first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
-    desk.title = desk.state.title or (first_line(first.text(" "))[:60] if first else "")
+    desk.title = desk.state.title or (first_line(said(first))[:60] if first else "")
     opening = SessionOpened(
         session_id=desk.session.id,
         path=str(desk.session.folder),
@@ -55,13 +55,14 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
             *desk.notices,
             *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
         ),
-        commands=COMMANDS,
+        commands=(*COMMANDS, *desk.skills.commands()),
         history=prompts,
         draft=desk.state.draft,
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
-    return opening, chat, *todos
+    tasks = desk.tasks.first_events() if desk.tasks else ()
+    return opening, chat, *todos, *tasks
 
 
 def read_only(desk: Desk) -> str:
@@ -84,6 +85,11 @@ async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
+    await desk.files.close()
+    if desk.tasks is not None:
+        await desk.tasks.close()
+    if desk.servers is not None:
+        await desk.servers.close()
     if desk.summariser is not None:
         await desk.summariser.close()
     try:

@@ -13,6 +13,8 @@ Events carry names and numbers, so they can be logged, replayed and printed: `--
       ContextSwitched                              (a D-Mail's jump)
       SteerTaken*
     TurnEnded
+
+A flow is several turns in one activity: FlowStarted, then FlowMoved before each of its turns, FlowEnded after the last.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ from typing import Any, Literal
 
 from kimi_tui.protocol.views import (
     ApprovalView,
+    DiffView,
     Entry,
+    FlowKind,
+    FlowView,
+    McpServerView,
     ModelView,
     Modes,
     QuestionView,
@@ -32,7 +38,9 @@ from kimi_tui.protocol.views import (
     RotationView,
     SessionView,
     SlashCommand,
+    SubagentView,
     SwitchView,
+    TaskView,
     TimelineRow,
     TodoItem,
     Tokens,
@@ -110,6 +118,13 @@ class ModesChanged(Event):
 @dataclass(frozen=True, slots=True)
 class BranchChanged(Event):
     branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsChanged(Event):
+    """The session's own slash commands are these now: skills and flows came, changed or went."""
+
+    commands: tuple[SlashCommand, ...]
 
 
 # --- the model ---------------------------------------------------------------------------------------------------
@@ -240,6 +255,59 @@ class TokensChanged(Event):
     tokens: Tokens
 
 
+# --- flows -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStarted(Event):
+    """A flow begins: turns follow until `FlowEnded`. Interrupting any of them ends all of it."""
+
+    flow: FlowView
+
+
+@dataclass(frozen=True, slots=True)
+class FlowMoved(Event):
+    """The flow stands at a node that is about to get a turn."""
+
+    flow: str
+    node: str
+    """Its id in the graph."""
+    label: str
+    """The beginning of what the model is told there."""
+    kind: FlowKind
+    visits: int
+    """How often the walk has come to this node, this time included."""
+    iterations: int
+    """Nodes that were given a turn so far, this one included."""
+    asks: int
+    """How often the question of a decision had to be repeated at this visit."""
+    choice: str
+    """The label of the way that led here; empty where there was no choice."""
+    choices: tuple[str, ...]
+    """The ways on from here."""
+    tokens: int
+    """Input and output of all calls so far."""
+    cost: float | None
+    """US dollars so far, where known."""
+
+
+FlowEnd = Literal["done", "stopped", "max_moves", "no_choice", "empty_rounds", "dead_end", "max_cost"]
+"""`stopped`: one of its turns was interrupted, rejected or failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowEnded(Event):
+    """Always the last event of a flow."""
+
+    flow: str
+    reason: FlowEnd
+    message: str
+    """One sentence for the user."""
+    iterations: int = 0
+    tokens: int = 0
+    cost: float | None = None
+
+
 # --- tools -------------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +325,13 @@ class ToolOutputDelta(Event):
 @dataclass(frozen=True, slots=True)
 class ToolCallFinished(Event):
     tool: ToolView
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentChanged(Event):
+    """A subagent was started, did something, or has ended. Its steps come as `ToolOutputDelta` of its call."""
+
+    subagent: SubagentView
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +402,13 @@ class RevertPreviewed(Event):
     preview: RevertPreview
 
 
+@dataclass(frozen=True, slots=True)
+class FilePreviewed(Event):
+    path: str
+    diff: DiffView | None
+    """From what the agent left to what would be put back; None when that is no text."""
+
+
 CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]
 
 
@@ -386,6 +468,46 @@ class ContextMeasured(Event):
 @dataclass(frozen=True, slots=True)
 class SessionsListed(Event):
     sessions: tuple[SessionView, ...]
+
+
+# --- beside the turn ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TasksChanged(Event):
+    """A background task was started, found again, or has ended. All that are known, oldest first."""
+
+    tasks: tuple[TaskView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRead(Event):
+    task: TaskView
+    output: str
+    """The newest part of it; `task.output_file` has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpChanged(Event):
+    """All servers that are configured, as they stand."""
+
+    servers: tuple[McpServerView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AsideStarted(Event):
+    """A question is asked beside the conversation; it leaves no trace in it."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsideEnded(Event):
+    """The answer, or why there is none. Neither is stored."""
+
+    question: str
+    answer: str = ""
+    fault: str = ""
 
 
 # --- everything else ---------------------------------------------------------------------------------------------

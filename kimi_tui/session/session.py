@@ -15,7 +15,7 @@ from kimi_tui.places import make_private, sessions_folder
 from kimi_tui.session.peek import CONTEXT, has_messages, holds_nothing
 from kimi_tui.session.state import SessionState, load_state, read_state, save_state
 
-_NOT_COPIED = ("*.lock", ".*", "*.tmp")
+_NOT_COPIED = ("*.lock", ".*", "*.tmp", "tasks")
 
 
 class SessionFault(Fault):

@@ -75,7 +75,7 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
-    return indented(markdown_rows(clean(entry.text), drawing.column - INDENT))
+    return markdown_rows(clean(entry.text), drawing.column - INDENT, INDENT)
 
 
 def _thinking(entry: Entry, drawing: Drawing) -> list[Row]:
