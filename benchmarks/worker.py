@@ -52,6 +52,16 @@ async def restore(make, message, file):
     return {"seconds": time.perf_counter() - start}
 
 
+async def reopen(make, message, file):
+    """A file that was opened and closed before."""
+    context = await restored(make, file)
+    if hasattr(context, "close"):
+        await context.close()
+    del context
+    gc.collect()
+    return await restore(make, message, file)
+
+
 async def materialise(make, message, file):
     start = time.perf_counter()
     context = await restored(make, file)
@@ -149,6 +159,7 @@ def step(sync):
 
 MEASURES = {
     "restore": restore,
+    "reopen": reopen,
     "restore + read all": materialise,
     "memory": memory,
     "stall": stall,

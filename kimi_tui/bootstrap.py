@@ -8,20 +8,25 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.desk import Desk, Loop
 from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
+from kimi_tui.agent.task_news import TaskInjectionProvider
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.context import Budget, Context
@@ -33,11 +38,13 @@ from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.llm.weights import MODELS
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import data_folder, logs_folder, require_writable
+from kimi_tui.places import data_folder, logs_folder, require_writable, sessions_folder
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
-from kimi_tui.session import Session, SessionState, choose_session
+from kimi_tui.session import Session, SessionState, choose_session, read_state
+from kimi_tui.session.snapshots import Limits as SnapshotLimits
+from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.skills import skill_roots
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
@@ -46,15 +53,40 @@ from kimi_tui.tools.toolset import Toolset
 
 async def connect(options: LaunchOptions) -> AgentPort:
     """The agent for these options, its session open. Raises Fault: one clear line, with what to do."""
-    settings = await asyncio.to_thread(load_settings, options)
-    await asyncio.to_thread(require_writable, data_folder())
     session = await asyncio.to_thread(choose_session, options)
+    meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
+    settings = await asyncio.to_thread(load_settings, meant)
+    await asyncio.to_thread(require_writable, data_folder())
     outbox = Outbox()
-    opener = StandardOpener(settings, options, outbox.emit)
-    state = await asyncio.to_thread(session.load_state)
-    model = opener.model(options.model or state[0].model or settings.chosen_model)
-    desk = await opener.desk(session, model)
+    opener = StandardOpener(settings, meant, outbox.emit)
+    desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
+    if options.model:
+        remember(desk, options)
     return Agent(desk, opener, outbox)
+
+
+def remembered(options: LaunchOptions, session: Session, state: SessionState) -> LaunchOptions:
+    """The options with the model that the session talked to last, unless another one is named.
+
+    An endpoint is only believed of a session in the data folder: one from elsewhere must not say where keys go."""
+    if options.model or not state.model:
+        return options
+    base = state.api_base if session.is_ours else ""
+    return replace(
+        options,
+        model=state.model,
+        api_base=options.api_base or base or None,
+        context_window=options.context_window or state.context_window,
+    )
+
+
+def remember(desk: Desk, options: LaunchOptions) -> None:
+    """What `--model` named is the session's model from now on; a session in which nothing was said stays unwritten."""
+    state = desk.state
+    state.model, state.api_base = options.model or "", options.api_base or ""
+    state.context_window = options.context_window
+    if desk.context.history:
+        desk.keep_state()
 
 
 class StandardOpener:
@@ -101,8 +133,10 @@ class StandardOpener:
         )
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji = DenwaRenji()
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        left = await tasks.find(sessions_folder()) if context.holder is None else ()
         toolset, hooks = Toolset(()), self._hooks(session)
+        servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
             session=session,
@@ -115,7 +149,7 @@ class StandardOpener:
             toolset=toolset,
             approvals=self._approvals(session, state, questions, hooks),
             hooks=hooks,
-            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider()]),
+            injections=Injections([PlanInjectionProvider(), AfkInjectionProvider(), TaskInjectionProvider(tasks.own)]),
             skills=skills,
             telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
             steering=Steering(emit),
@@ -123,9 +157,14 @@ class StandardOpener:
             questions=questions,
             transcript=Transcript(toolset.view),
             loop=self._loop(),
+            files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
-            notices=tuple(line for line in (damaged, *self._settings.notices, *unusable) if line),
+            notices=tuple(
+                line for line in (damaged, *self._settings.notices, *servers.notices, *left, *unusable) if line
+            ),
+            tasks=tasks,
+            servers=servers,
             headless=self._options.headless,
         )
         desk.approvals.rules += [AllowRule("ReadFile", str(root.path.resolve()), literal=True) for root in skills.roots]
@@ -140,6 +179,10 @@ class StandardOpener:
             source="resume" if context.history else "startup",
         )
         return desk
+
+    def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
+        file = data_folder() / "mcp.json"
+        return SessionServers(self._settings.mcp, file, session.work_dir, toolset, self._emit)
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""
@@ -170,7 +213,21 @@ class StandardOpener:
             max_ralph_iterations=loop.max_ralph_iterations,
             max_ralph_cost=loop.max_ralph_cost,
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
+            dmail_restores_files=loop.dmail_restores_files,
             budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),
+        )
+
+    def _files(self, session: Session) -> Files:
+        """Runs in a worker: reads the session's log of snapshots."""
+        wanted = self._settings.snapshots
+        if not wanted.enabled:
+            return nothing_recorded()
+        limits = SnapshotLimits(file_bytes=wanted.max_file_megabytes << 20, files=wanted.max_files)
+        book = SnapshotLog(session.folder)
+        book.load()
+        snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
+        return Files(
+            snapshots, book, tell=lambda text: self._emit(Noticed(text, "warning")), keep_days=wanted.keep_days
         )
 
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:

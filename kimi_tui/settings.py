@@ -9,9 +9,18 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -92,6 +101,8 @@ class LoopSettings(_Table):
     reserved_context_size: int = Field(default=50_000, ge=0)
     """Tokens kept free for the reply; capped for small windows."""
     compaction_trigger_ratio: float = Field(default=0.85, gt=0, le=1)
+    dmail_restores_files: bool = False
+    """A D-Mail also puts the files back to what they were at its checkpoint."""
 
 
 class CompactionSettings(_Table):
@@ -121,6 +132,34 @@ class AllowRule(_Table):
     """What the call's subject must match; empty: anything."""
 
 
+class McpSettings(_Table):
+    """A server of tools: a program that is started, or an address."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, SecretStr] = {}
+    """Added to a few harmless variables; `${NAME}` stands for one of this program's own."""
+    cwd: str = ""
+    """Where the program is started; the work folder when left out."""
+    url: str = ""
+    headers: dict[str, SecretStr] = {}
+    transport: Literal["", "stdio", "http", "sse"] = ""
+    """How to speak to it; found out from what is given when left out. `sse` is the old way over HTTP."""
+    timeout: float = Field(default=120.0, gt=0, le=3600)
+    """Seconds that one call may take."""
+    startup_timeout: float = Field(default=60.0, gt=0, le=3600)
+    """Seconds until it must have told its tools."""
+    disabled: bool = False
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("either a command or a url is needed, and not both")
+        if self.transport and (self.transport == "stdio") != bool(self.command):
+            raise ValueError(f"transport {self.transport!r} does not go with what is given")
+        return self
+
+
 class UiSettings(_Table):
     theme: str = ""
     keys: dict[str, str] = {}
@@ -137,6 +176,16 @@ class StorageSettings(_Table):
     """Budget of one session's rotated files; the newest three and pinned ones always stay."""
 
 
+class SnapshotSettings(_Table):
+    enabled: bool = True
+    """Record the work dir's files around each step, so that they can be put back."""
+    keep_days: int = Field(default=30, ge=1)
+    max_file_megabytes: int = Field(default=5, ge=1)
+    """Larger files are left out."""
+    max_files: int = Field(default=100_000, ge=1)
+    """In folders with more, nothing is recorded."""
+
+
 class Settings(BaseSettings):
     """Everything that can be configured. Made by `load_settings`."""
 
@@ -151,8 +200,11 @@ class Settings(BaseSettings):
     compaction: CompactionSettings = CompactionSettings()
     hooks: tuple[HookSettings, ...] = ()
     allow: tuple[AllowRule, ...] = ()
+    mcp: dict[str, McpSettings] = {}
+    """Servers of tools, by name; further ones may stand in `mcp.json` of the data folder."""
     ui: UiSettings = UiSettings()
     storage: StorageSettings = StorageSettings()
+    snapshots: SnapshotSettings = SnapshotSettings()
 
     _layers: tuple[Layer, ...] = PrivateAttr(default=())
     _notices: tuple[str, ...] = PrivateAttr(default=())

@@ -176,6 +176,7 @@ class Agent:
 
     async def _close(self) -> None:
         self._closing = True
+        await asyncio.sleep(0)  # as in `run`: what has just been started gets to its first line
         tasks = [task for task in (self._activity, *self._side) if task is not None]
         for task in tasks:
             task.cancel()

@@ -19,7 +19,9 @@ from kimi_tui.agent.marks import Mark, is_prompt, mark_of, unwrapped
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.summarising import Summary, summarise
+from kimi_tui.context import estimate_text_tokens
 from kimi_tui.llm.model import ModelFault
+from kimi_tui.llm.pairing import pair_calls
 from kimi_tui.protocol.events import CompactionEnded, CompactionPhase, CompactionProgressed, CompactionStarted
 from kimi_tui.protocol.messages import Message
 
@@ -93,8 +95,8 @@ class Compaction:
         return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
 
     def _plan(self) -> tuple[list[Message], int]:
-        """What counts of the history, and where the kept part of it begins."""
-        history = [message for message in self.desk.context.history if mark_of(message) not in _PASSING]
+        """What counts of the history, every call in it answered once, and where the kept part of it begins."""
+        history = pair_calls([message for message in self.desk.context.history if mark_of(message) not in _PASSING])
         return history, SimpleCompaction(self.desk.loop.max_preserved_messages).cut(history)
 
     def _without_summary(self, history: Sequence[Message]) -> CompactionResult | None:
@@ -114,7 +116,8 @@ class Compaction:
     async def _switch(self, result: CompactionResult) -> None:
         desk = self.desk
         self._progress("switching")
-        after = result.estimated_token_count + desk.overhead()
+        running = desk.tasks.active_snapshot() if desk.tasks else []
+        after = result.estimated_token_count + estimate_text_tokens(running) + desk.overhead()
         head = unwrapped(result.messages[0])[:200] if result.usage else "tool output shortened"
         switch = await desk.context.rewrite(
             "compact",
@@ -122,7 +125,7 @@ class Compaction:
             system_prompt=desk.context.system_prompt,
             checkpoint=True,
             add_user_message=desk.shows_checkpoints,
-            messages=result.messages,
+            messages=[*result.messages, *running],
             usage=after,
             note=head,
         )

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills
+from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
@@ -45,6 +48,7 @@ class Loop:
     max_ralph_cost: float | None = None
     """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
+    dmail_restores_files: bool = False
     budget: Budget = field(default_factory=Budget)
     """What a session keeps of the files that it left behind."""
 
@@ -73,6 +77,7 @@ class Desk:
     loop: Loop = field(default_factory=Loop)
     modes: Modes = field(default_factory=Modes)
     """As they hold now. What the command line switched on holds for this run and is not remembered."""
+    files: Files = field(default_factory=nothing_recorded)
     dirs: Sequence[Path] = ()
     """Further folders that the tools may use."""
     notices: Sequence[str] = ()
@@ -80,6 +85,10 @@ class Desk:
     title: str = ""
     """What the session is called now: by the user, or after its first prompt."""
     skills: SessionSkills = field(default_factory=SessionSkills)
+    tasks: SessionTasks | None = None
+    """Commands in the background; None where there can be none."""
+    servers: SessionServers | None = None
+    """Servers that lend tools; None where none may."""
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
     tool_state: dict[str, Any] = field(default_factory=dict)

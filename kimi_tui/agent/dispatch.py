@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import browsing, control, sessions, slash, time_travel
+from kimi_tui.agent import browsing, control, session_servers, sessions, slash, task_commands, time_travel
 from kimi_tui.agent.opening import read_only
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
@@ -53,6 +53,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.AddDir: Handler("beside", control.add_dir),
     say.KeepDraft: Handler("now", control.keep_draft),
     say.PreviewRevert: Handler("beside", time_travel.preview_revert),
+    say.PreviewFile: Handler("beside", time_travel.preview_file),
     say.RevertTo: Handler("alone", time_travel.revert_to),
     say.Undo: Handler("alone", time_travel.undo),
     say.Redo: Handler("alone", time_travel.redo),
@@ -73,5 +74,9 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.ListSessions: Handler("beside", sessions.list_them),
     say.RemoveSession: Handler("beside", sessions.remove),
     say.ListModels: Handler("beside", sessions.list_models),
+    say.StopTask: Handler("beside", task_commands.stop_task),
+    say.ReadTask: Handler("beside", task_commands.read_task),
+    say.ListMcp: Handler("beside", session_servers.list_servers),
+    say.RestartMcp: Handler("beside", session_servers.restart_server),
     say.SwitchModel: Handler("idle", sessions.switch_model),
 }

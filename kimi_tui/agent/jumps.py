@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import BackToTheFuture
+from kimi_tui.agent.file_travel import jump_with_files
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.rows import mark_named
@@ -18,7 +19,9 @@ async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) ->
     lost = len(requests) - len(kept)
     before = desk.total
 
-    async def switch() -> None:
+    passages = desk.files.since(mark) if desk.loop.dmail_restores_files else None
+
+    async def switch() -> bool:
         made = await desk.context.rewrite(
             "dmail",
             keep_until=mark.ref,
@@ -29,8 +32,9 @@ async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) ->
         )
         desk.denwa_renji.delivered()
         await moved(desk, made)
+        return True
 
-    await land(switch())
+    await land(jump_with_files(desk, switch, passages, "dmail"))
     desk.telemetry.note("dmail", before=before, after=desk.total)
     first = len(desk.context.history) - len(jump.messages)
     return [*kept, *range(first, first + lost)]

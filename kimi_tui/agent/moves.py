@@ -70,12 +70,16 @@ def projected(
 def undo_words(desk: Desk) -> str:
     """What `Undo` would take back now; empty when nothing."""
     timeline = desk.context.timeline
+    if desk.files.undoable(timeline.last.at if timeline.last else 0.0):
+        return "putting the files back"
     return _words(timeline, timeline.live) if desk.context.undo_target() else ""
 
 
 def redo_words(desk: Desk) -> str:
     """What `Redo` would do again; empty when nothing."""
-    target = desk.context.redo_target()
+    last, target = desk.context.timeline.last, desk.context.redo_target()
+    if desk.files.redoable(last.at if last else 0.0):
+        return "putting the files back"
     return _words(desk.context.timeline, target) if target else ""
 
 

@@ -61,7 +61,8 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
-    return opening, chat, *todos
+    tasks = desk.tasks.first_events() if desk.tasks else ()
+    return opening, chat, *todos, *tasks
 
 
 def read_only(desk: Desk) -> str:
@@ -84,6 +85,11 @@ async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
+    await desk.files.close()
+    if desk.tasks is not None:
+        await desk.tasks.close()
+    if desk.servers is not None:
+        await desk.servers.close()
     if desk.summariser is not None:
         await desk.summariser.close()
     try:

@@ -44,6 +44,7 @@ def preview(desk: Desk, command: PreviewRevert) -> RevertPreview:
         tokens=max(0, context.token_count_with_pending - mark.tokens),
         tool_calls=sum(len(message.tool_calls or ()) for message in dropped),
         files=tuple(touched(dropped, desk.session.work_dir)),
+        tasks=tuple(_still_running(desk, dropped)),
         prompt=_prompt(dropped),
         first_dropped=desk.transcript.first_of(mark.history_index),
     )
@@ -71,6 +72,14 @@ def _into_rotation(desk: Desk, command: PreviewRevert) -> RevertPreview:
 def _prompt(dropped: Sequence[Message]) -> str:
     first = next((message for message in dropped if message.role == "assistant" or is_prompt(message)), None)
     return said(first) if first is not None and first.role == "user" else ""
+
+
+def _still_running(desk: Desk, dropped: Sequence[Message]) -> Iterator[str]:
+    """Background tasks that these messages started and that would go on running."""
+    results = [message.text() for message in dropped if message.role == "tool"]
+    for task in desk.tasks.running() if desk.tasks else ():
+        if any(task.id in text for text in results):
+            yield task.command
 
 
 def touched(messages: Sequence[Message], work_dir: Path) -> Iterator[FileTouched]:

@@ -73,12 +73,21 @@ class Readiness:
         except ModelFault as fault:
             self._unavailable(name, str(fault), fault.hint)
             return
+        await self._connect()
         self.ready = True
         self._agent.emit(ModelReady(model.view))
         self._agent.desk.tell_tokens()
         self._agent.go_on()
         if not self._agent.busy:
             await self._warm(model)
+
+    async def _connect(self) -> None:
+        """Let the servers of tools start now that the machine is free; who has no screen waits for them."""
+        desk = self._agent.desk
+        if desk.servers is not None:
+            desk.servers.start()
+            if desk.headless:
+                await desk.servers.settled()
 
     async def _warm(self, model: ChatModel) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The standard tools, wired to the session: its to-dos, its plan mode, its D-Mail."""
+"""The standard tools, wired to the session: its to-dos, its plan mode, its D-Mail, its background tasks."""
 
 from __future__ import annotations
 
@@ -33,4 +33,5 @@ def session_tools(desk: Desk) -> list[Tool]:
         leave_plan=leave_plan,
         send_dmail=send_dmail,
         dmail_refusals=(DenwaRenjiError,),
+        tasks=desk.tasks.own if desk.tasks else None,
     )

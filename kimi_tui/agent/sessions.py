@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 async def new(agent: Agent, command: NewSession) -> None:
+    """Start afresh with the same model."""
+    old = agent.desk.state
     await _change_to(agent, new_session(agent.desk.session.work_dir))
+    state = agent.desk.state
+    state.model, state.api_base, state.context_window = old.model, old.api_base, old.context_window
 
 
 async def open_session(agent: Agent, command: OpenSession) -> None:
@@ -84,7 +88,7 @@ async def switch_model(agent: Agent, command: SwitchModel) -> None:
     await agent.readiness.reset()
     await desk.model.close()
     desk.model, desk.folded_to = model, None
-    desk.state.model = command.name
+    desk.state.model, desk.state.api_base, desk.state.context_window = command.name, "", None
     desk.keep_state()
     desk.tell_tokens()
     agent.emit(ModesChanged(desk.modes, f"the model is {model.view.name} now"))

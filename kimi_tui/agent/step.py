@@ -123,6 +123,8 @@ async def run_tools(desk: Desk, answer: Message) -> StepResults:
     except StepInterrupted as stop:
         await land(_store_results(desk, stop.results))
         raise
+    finally:
+        desk.files.step_ended()
     await land(_store_results(desk, results))
     return results
 

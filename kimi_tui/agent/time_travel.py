@@ -3,71 +3,98 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.agent.compact import Compaction
 from kimi_tui.agent.derived import follow, plan_calls
+from kimi_tui.agent.file_travel import files_only, jump_with_files, last_switch, with_files
+from kimi_tui.agent.goals import find_goal
 from kimi_tui.agent.landing import land
-from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.preview import preview
-from kimi_tui.agent.rows import mark_named, rotation_path
-from kimi_tui.agent.spans import owner
-from kimi_tui.context import CheckpointMark, CheckpointRef, Switch, read_timeline_file
+from kimi_tui.context import Switch
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import (
     ClearContext,
     Compact,
+    PreviewFile,
     PreviewRevert,
     Redo,
     RestoreRotation,
     RevertTo,
     Undo,
 )
-from kimi_tui.protocol.events import Noticed, RevertPreviewed
+from kimi_tui.protocol.events import FilePreviewed, Noticed, RevertPreviewed
 from kimi_tui.protocol.messages import Message
 from kimi_tui.resources import prompt
+from kimi_tui.session.snapshots import Why
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
     from kimi_tui.agent.desk import Desk
 
+_TOO_LONG = "Use a model with a larger window, go back on the timeline, or /clear: what is cleared can be undone."
+"""What to do when even the request for a summary is too long, in parts too."""
+
 
 async def preview_revert(agent: Agent, command: PreviewRevert) -> None:
-    agent.emit(RevertPreviewed(await asyncio.to_thread(preview, agent.desk, command)))
+    """What would go, and what would become of the files."""
+    view = await asyncio.to_thread(preview, agent.desk, command)
+    goal = await find_goal(agent.desk, command.checkpoint, command.file, command.offset)
+    agent.emit(RevertPreviewed(await with_files(agent.desk, view, goal)))
+
+
+async def preview_file(agent: Agent, command: PreviewFile) -> None:
+    """What would become of one file."""
+    goal = await find_goal(agent.desk, command.checkpoint, command.file, command.offset)
+    agent.emit(FilePreviewed(command.path, await agent.desk.files.diff(goal.passages, command.path)))
 
 
 async def revert_to(agent: Agent, command: RevertTo) -> None:
     """Go back to right before a step; a turn goes with its prompt, which comes back into the input."""
     desk = agent.desk
-    if command.files != "keep":
-        agent.emit(Noticed("files on disk stay as they are: there is no snapshot of them", "warning"))
-    if command.files == "only":
-        return
-    if command.file and command.file != desk.context.file_backend.name:
-        await _revert_into(desk, command)
-        return
-    if command.checkpoint is None:
-        raise ValueError("Which checkpoint? None was named.")
-    mark = row_mark(desk, command.checkpoint, command.offset)
-    taken_back = prompt_after(desk.context.history, mark)
+    goal = await find_goal(desk, command.checkpoint, command.file, command.offset)
     note = [_note(desk, command.note)] if command.note.strip() else []
+    until = goal.mark.ref if goal.mark is not None else None
 
     async def switch() -> Switch:
-        return await desk.context.rewrite("revert", keep_until=mark.ref, messages=note, note=command.note)
+        if goal.file is not None:
+            return await desk.context.go_to(goal.file, until=until, why="restore", note=command.note)
+        return await desk.context.rewrite("revert", keep_until=until, messages=note, note=command.note)
 
-    await land(_jump(desk, switch(), taken_back))
+    async def jump() -> bool:
+        return command.files != "only" and await _jump(desk, switch(), goal.taken_back)
+
+    if command.files == "keep":
+        await land(jump())
+    else:
+        why: Why = "only" if command.files == "only" else "revert"
+        await land(jump_with_files(desk, jump, goal.passages, why, overwrite=command.overwrite))
 
 
 async def undo(agent: Agent, command: Undo) -> None:
-    """Take back the last switch, whatever made it."""
-    if not await land(_jump(agent.desk, agent.desk.context.undo())):
+    """Take back the last switch, whatever made it, or the last time that files alone were put back."""
+    desk = agent.desk
+    alone, target = desk.files.undoable(last_switch(desk)), desk.context.undo_target()
+    if alone is not None:
+        await land(files_only(desk, alone, "only_undone"))
+    elif target is not None:
+        passages = desk.files.moved_with(target.id)
+        await land(jump_with_files(desk, lambda: _jump(desk, desk.context.undo()), passages, "undo"))
+    else:
         agent.emit(Noticed("there is nothing to undo"))
 
 
 async def redo(agent: Agent, command: Redo) -> None:
-    if not await land(_jump(agent.desk, agent.desk.context.redo())):
+    desk = agent.desk
+    alone, target = desk.files.redoable(last_switch(desk)), desk.context.redo_target()
+    if alone is not None:
+        await land(files_only(desk, alone, "only"))
+    elif target is not None:
+        passages = desk.files.moved_with(target.id)
+        await land(jump_with_files(desk, lambda: _jump(desk, desk.context.redo()), passages, "redo"))
+    else:
         agent.emit(Noticed("there is nothing to redo"))
 
 
@@ -97,34 +124,8 @@ async def compact(agent: Agent, command: Compact) -> None:
     try:
         await Compaction(agent.desk, "manual", command.focus.strip()).run()
     except ModelFault as fault:
-        agent.emit(Noticed(f"not compacted: {fault} {fault.hint}".strip(), "error"))
-
-
-def row_mark(desk: Desk, checkpoint: int, offset: int | None) -> CheckpointMark:
-    """The checkpoint at which the row of that checkpoint begins. Raises ValueError."""
-    context = desk.context
-    mark = mark_named(context, checkpoint, offset)
-    return context.checkpoints[owner(context.history, context.checkpoints, context.checkpoints.index(mark))]
-
-
-def prompt_after(history: Sequence[Message], mark: CheckpointMark) -> str | None:
-    """What the user said right after that checkpoint, to be put back into the input."""
-    following = (history[index] for index in range(mark.history_index, len(history)))
-    first = next((message for message in following if message.role == "assistant" or is_prompt(message)), None)
-    return said(first) if first is not None and first.role == "user" else None
-
-
-async def _revert_into(desk: Desk, command: RevertTo) -> None:
-    """Go to a point inside a rotation; without a checkpoint, to its end."""
-    assert command.file is not None
-    until, taken_back = None, None
-    if command.checkpoint is not None:
-        past = await read_timeline_file(rotation_path(desk, command.file))
-        named = past.find(CheckpointRef(command.checkpoint, command.offset))
-        mark = past.checkpoints[owner(past.history, past.checkpoints, past.checkpoints.index(named))]
-        until, taken_back = mark.ref, prompt_after(past.history, mark)
-    going = desk.context.go_to(command.file, until=until, why="restore", note=command.note)
-    await land(_jump(desk, going, taken_back))
+        hint = _TOO_LONG if fault.kind == "context_overflow" else fault.hint
+        agent.emit(Noticed(f"not compacted: {str(fault).rstrip('.')}. {hint}".strip(), "error"))
 
 
 async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken_back: str | None = None) -> bool:

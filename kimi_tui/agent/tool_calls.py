@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kimi_tui.agent.desk import Desk
+from kimi_tui.agent.files import may_change_files
 from kimi_tui.agent.questions import Answers
 from kimi_tui.protocol.events import ToolCallFinished, ToolCallStarted, ToolOutputDelta
 from kimi_tui.protocol.views import QuestionView, ToolView
@@ -55,6 +56,8 @@ def watch(desk: Desk) -> Watch:
             "PreToolUse", view.name, tool_name=view.name, tool_input=arguments, tool_call_id=view.call_id
         )
         if not verdict.blocked:
+            if may_change_files(desk.toolset.get(view.name), arguments):
+                await desk.files.before_change(desk.context.checkpoints[-1])
             return None
         return failed(f"A hook of the user's forbade this call: {verdict.reason or 'no reason given'}", brief="blocked")
 

@@ -57,6 +57,7 @@ class Turn:
         desk = self.desk
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
+        desk.files.warm()
         await land(desk.begin())
         await land(self._heal())
         await land(desk.context.checkpoint(desk.shows_checkpoints))

@@ -61,6 +61,7 @@ async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
 
 async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> None:
     desk.transcript.close_calls()
+    await desk.files.turn_ended()
     if prompt.said and not turn.opened:
         desk.emit(PromptReturned(prompt.said, ended.message))
     elif prompt.said:
@@ -79,7 +80,7 @@ def _title(desk: Desk, prompt: Prompt) -> None:
     """A session is called after its first prompt until the user names it; a compaction must not change that."""
     if desk.state.title:
         return
-    desk.state.title = desk.title = first_line(prompt.said)[:TITLE_LENGTH]
+    desk.state.title = desk.title = desk.title or first_line(prompt.said)[:TITLE_LENGTH]
     desk.keep_state()
     desk.emit(TitleChanged(desk.title))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from kimi_tui.cli import side_files
 from kimi_tui.cli.progress import size
 from kimi_tui.cli.reading import named, unreadable
 from kimi_tui.context import SessionLocked
@@ -35,8 +36,12 @@ def command(path: str, mend: bool, as_json: bool) -> int:
 
 
 def _looked_over(file: Path, *, mend: bool) -> Report:
+    """The engine's report on the context files, and ours on what stands beside them."""
     try:
-        return repair(file) if mend else check(file)
+        report = repair(file) if mend else check(file)
+        mended = side_files.mend(file.parent) if mend else ()
+        found = (*report.findings, *side_files.check(file.parent))
+        return dataclasses.replace(report, findings=found, mended=(*report.mended, *mended))
     except SessionLocked as fault:
         raise SessionFault(str(fault), hint="Close it there first.") from fault
     except OSError as error:

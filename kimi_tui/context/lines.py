@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kimi_tui.context.records import (
@@ -39,8 +39,9 @@ def of_usage(token_count: int, at: float | None) -> Line:
     return Line(Usage(token_count, stamp), write_usage(token_count, stamp))
 
 
-def of_checkpoint(number: int, at: float | None, tokens: int) -> Line:
-    stamp = None if at is None else Stamp(at, tokens)
+def of_checkpoint(number: int, at: float | None, tokens: Callable[[], int]) -> Line:
+    """`tokens` is asked for only when the record is stamped: an estimate takes time."""
+    stamp = None if at is None else Stamp(at, tokens())
     return Line(Checkpoint(number, stamp), write_checkpoint(number, stamp))
 
 

@@ -148,6 +148,8 @@ class Store:
     def _claim(self) -> None:
         if self._read_only or self.holder is not None:
             raise SessionLocked(self.paths.live, self.holder)
+        if self._lock.held:
+            return
         if not self.paths.folder.is_dir():
             self.disk.mkdir(self.paths.folder)
         try:
@@ -226,7 +228,7 @@ class Store:
         """Appends a checkpoint under the next free id, told to the model when asked for."""
         with self.writing():
             number = self.projection.next_id
-            group = [lines.of_checkpoint(number, self.now(), self.projection.tokens)]
+            group = [lines.of_checkpoint(number, self.now(), lambda: self.projection.tokens)]
             if add_user_message:
                 group += lines.of_messages(lines.visible_checkpoint(number))
             return self.append(group)

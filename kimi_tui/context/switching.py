@@ -82,7 +82,7 @@ def _added(store: Store, plan: Plan, mark: CheckpointMark | None) -> list[Line]:
     added: list[Line] = []
     if plan.checkpoint:
         number = _next_id(store.projection, mark)
-        added.append(lines.of_checkpoint(number, store.now(), mark.tokens if mark else 0))
+        added.append(lines.of_checkpoint(number, store.now(), lambda: mark.tokens if mark else 0))
         if plan.add_user_message:
             added += lines.of_messages(lines.visible_checkpoint(number))
     added += lines.of_messages(plan.messages)

@@ -7,24 +7,14 @@ differ much more from model to model, and are counted apart so that a `Calibrati
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kimi_tui.context.census import census
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, VideoURLPart
 
 UNIT = 1000
 """Costs are whole thousandths of a token, so that sums do not depend on their order."""
-
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]")
-_NUMBER = re.compile(r"[0-9]+")
-_BREAK = re.compile(r"\n\s*")
-_GAP = re.compile(r"(?<!\s)[ \t]{2,}")
-_MARKS = re.compile(r"[!-/:-@\[-`{-~]+")
-_IDEOGRAPH = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_WIDE_MARK = re.compile(r"[\u3000-\u303f\uff00-\uffef]")
-_SYLLABLE = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 
 _WORD_COSTS = (0, 670, 1000, 1000, 1000, 1000, 1000, 1000, 1250, 1300, 1620, 1620, 1620, 1700, 1700, 1700, 1700)
 """By length. A longer run of letters is no word: it costs a token every four letters."""
@@ -39,7 +29,7 @@ _IMAGE_COST, _SOUND_COST = 1000 * UNIT, 2000 * UNIT
 
 _CALL_COST = 5 * UNIT
 
-_LONG, _WINDOW, _WINDOWS = 64_000, 4_000, 8
+_LONG, _WINDOW, _WINDOWS = 1_000_000, 50_000, 8
 """Characters. Of a longer text only some windows are looked at."""
 
 
@@ -102,14 +92,13 @@ def text_cost(text: str) -> Cost:
 
 
 def _cost_of(text: str) -> Cost:
-    lengths = Counter(map(len, _WORD.findall(text)))
-    cost = sum(_word_cost(length) * count for length, count in lengths.items())
-    numbers = _NUMBER.findall(text)
-    cost += len(numbers) * _NUMBER_COST + sum(map(len, numbers)) * _DIGIT_COST
-    cost += len(_BREAK.findall(text)) * _BREAK_COST + len(_GAP.findall(text)) * _GAP_COST
-    runs = Counter(map(len, _MARKS.findall(text)))
-    cost += sum(_marks_cost(length) * count for length, count in runs.items())
-    return Cost(cost) if text.isascii() else _with_other_scripts(text, cost)
+    found = census(text)
+    plain = sum(_word_cost(length) * count for length, count in found.words.items())
+    plain += found.numbers * _NUMBER_COST + found.digits * _DIGIT_COST
+    plain += sum(_marks_cost(length) * count for length, count in found.marks.items())
+    plain += found.breaks * _BREAK_COST + found.gaps * _GAP_COST + found.others * _OTHER_COST
+    wide = found.ideographs * _IDEOGRAPH_COST + found.wide_marks * _WIDE_MARK_COST + found.syllables * _SYLLABLE_COST
+    return Cost(plain, wide)
 
 
 def _word_cost(length: int) -> int:
@@ -118,14 +107,6 @@ def _word_cost(length: int) -> int:
 
 def _marks_cost(length: int) -> int:
     return _MARK_COST if length == 1 else _MARK_RUN_COST + _MARK_IN_RUN_COST * length
-
-
-def _with_other_scripts(text: str, plain: int) -> Cost:
-    ideographs, marks = len(_IDEOGRAPH.findall(text)), len(_WIDE_MARK.findall(text))
-    syllables = len(_SYLLABLE.findall(text))
-    others = len(text) - len(text.encode("ascii", "ignore")) - ideographs - marks - syllables
-    wide = ideographs * _IDEOGRAPH_COST + marks * _WIDE_MARK_COST + syllables * _SYLLABLE_COST
-    return Cost(plain + others * _OTHER_COST, wide)
 
 
 def message_cost(message: Message) -> Cost:

@@ -115,6 +115,15 @@ async def _hang_up(answer: Any) -> None:
             return
 
 
+def _never_arrived(error: BaseException | None) -> bool:
+    """The network failed underneath: a status on top of that was made up on the way, nobody answered with it."""
+    while error is not None:
+        if isinstance(error, ConnectionError | httpx.TransportError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _fault(error: Exception, litellm: Any, call: dict[str, Any]) -> ModelFault:
     error = getattr(error, "original_exception", None) or error
     status = getattr(error, "status_code", None)
@@ -124,8 +133,8 @@ def _fault(error: Exception, litellm: Any, call: dict[str, Any]) -> ModelFault:
         return ModelFault("context_overflow", f"The context is too long for the model: {said}", status=status)
     if isinstance(error, litellm.Timeout | TimeoutError):
         return ModelFault("timeout", f"{call['host']} did not answer in time.", hint=reach)
-    if isinstance(error, litellm.APIConnectionError | ConnectionError | httpx.TransportError) or status is None:
-        return ModelFault("connection", f"No answer from {call['host']}: {said}", hint=reach)
+    if status is None or isinstance(error, litellm.APIConnectionError) or _never_arrived(error):
+        return ModelFault("connection", f"No answer from {call['host']}: {said.rstrip('.')}", hint=reach)
     if "LLM Provider NOT provided" in said:
         return ModelFault(
             "bad_request",

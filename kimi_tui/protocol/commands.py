@@ -87,6 +87,16 @@ class PreviewRevert(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class PreviewFile(Command):
+    """What going back there would change in one file of `RevertPreview.files`. Answered by `FilePreviewed`."""
+
+    path: str
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RevertTo(Command):
     """Goes back to right before this checkpoint; with `file`, to a point inside a rotation."""
 
@@ -96,6 +106,8 @@ class RevertTo(Command):
     note: str = ""
     """Carried over to the earlier point, as a message from the user."""
     files: Literal["keep", "restore", "only"] = "keep"
+    overwrite: tuple[str, ...] = ()
+    """Files to put back although somebody else has edited them since; the others of that kind are left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +258,32 @@ class KeepDraft(Command):
     """The unsent text of the prompt, kept over a restart."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopTask(Command):
+    """Ends a background task and all that it started; also one that a killed run left behind."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask(Command):
+    """Answered by `TaskRead`."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListMcp(Command):
+    """Answered by `McpChanged`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartMcp(Command):
+    """Starts a server anew, whatever state it is in."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,11 @@ from typing import Any, Literal
 
 from kimi_tui.protocol.views import (
     ApprovalView,
+    DiffView,
     Entry,
     FlowKind,
     FlowView,
+    McpServerView,
     ModelView,
     Modes,
     QuestionView,
@@ -38,6 +40,7 @@ from kimi_tui.protocol.views import (
     SlashCommand,
     SubagentView,
     SwitchView,
+    TaskView,
     TimelineRow,
     TodoItem,
     Tokens,
@@ -399,6 +402,13 @@ class RevertPreviewed(Event):
     preview: RevertPreview
 
 
+@dataclass(frozen=True, slots=True)
+class FilePreviewed(Event):
+    path: str
+    diff: DiffView | None
+    """From what the agent left to what would be put back; None when that is no text."""
+
+
 CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]
 
 
@@ -460,6 +470,9 @@ class SessionsListed(Event):
     sessions: tuple[SessionView, ...]
 
 
+# --- beside the turn ---------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class AsideStarted(Event):
     """A question is asked beside the conversation; it leaves no trace in it."""
@@ -474,6 +487,27 @@ class AsideEnded(Event):
     question: str
     answer: str = ""
     fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TasksChanged(Event):
+    """A background task was started, found again, or has ended. All that are known, oldest first."""
+
+    tasks: tuple[TaskView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRead(Event):
+    task: TaskView
+    output: str
+    """The newest part of it; `task.output_file` has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpChanged(Event):
+    """All servers that are configured, as they stand."""
+
+    servers: tuple[McpServerView, ...]
 
 
 # --- everything else ---------------------------------------------------------------------------------------------

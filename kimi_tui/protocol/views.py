@@ -189,15 +189,23 @@ class RevertPreview:
     """Background tasks that were started after the point and still run."""
     prompt: str = ""
     """The prompt that would come back into the input."""
+    restorable: bool = False
+    """The files can be put back too: `RevertTo.files`."""
     first_dropped: int | None = None
     """Index of the first chat entry that would go."""
+
+
+FileFate = Literal["", "rewritten", "deleted", "recreated"]
+"""What putting files back would do to one of them; empty when that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTouched:
     path: str
     changed_since: bool | None = None
-    """Whether the disk differs from what the agent last wrote; None when unknown."""
+    """Whether the disk differs from what the agent last wrote; None when unknown. Such a file is only put back when
+    `RevertTo.overwrite` names it."""
+    change: FileFate = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +272,8 @@ class ApprovalView:
     rule: str = ""
     """What «always for this session» would admit from now on; empty: every call of the tool."""
     explicit: bool = False
-    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in plan mode)."""
+    """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in
+    plan mode, the plan itself)."""
     asker: str = ""
     """The subagent that wants it; empty for the session's own agent."""
 
@@ -328,6 +337,58 @@ class SubagentView:
     tool_calls: int = 0
     tokens: Tokens = field(default_factory=Tokens)
     """Its own gauge."""
+
+
+TaskStatus = Literal["running", "done", "failed", "stopped", "lost"]
+"""`done` is exit code 0, `failed` any other end of its own or a time-out, `stopped` was ended on request, `lost` ended
+while nobody watched and left no word of how."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A command in the background."""
+
+    id: str
+    command: str
+    status: TaskStatus
+    description: str = ""
+    pid: int | None = None
+    """Leader of its process group."""
+    started_at: float = 0.0
+    ended_at: float | None = None
+    exit_code: int | None = None
+    """Negative for a signal; None while it runs and when it is not known."""
+    reason: str = ""
+    """Why it ended, where the exit code does not say so: `timed out after 60 s`, what it was stopped for."""
+    output_file: str = ""
+    output_size: int = 0
+    orphan: bool = False
+    """Started by a run of the program that was killed."""
+    session: str = ""
+    """Folder of the session that started it, when that is another one than the open one."""
+
+
+McpState = Literal["starting", "ready", "failed", "stopped"]
+"""`failed` is tried again after a while; `stopped` stays so until it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerView:
+    """A server of tools, as `/mcp` lists it. Nothing in here is secret."""
+
+    name: str
+    state: McpState
+    transport: Literal["stdio", "http", "sse"]
+    target: str = ""
+    """The program, or the address without what could be a key."""
+    tools: tuple[str, ...] = ()
+    """As the model knows them: `mcp__<server>__<tool>`."""
+    error: str = ""
+    """Of the last failure; kept until the next success."""
+    retry_at: float | None = None
+    """When it is started again by itself."""
+    said: str = ""
+    """The newest lines that a server over stdio wrote to its standard error, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)

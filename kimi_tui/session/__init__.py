@@ -4,7 +4,7 @@ from kimi_tui.session.listing import find_session, last_session, list_sessions, 
 from kimi_tui.session.opening import choose_session
 from kimi_tui.session.prompts import PromptHistory, prompts_of
 from kimi_tui.session.session import Session, SessionFault, fork_session, new_session, remove_session
-from kimi_tui.session.state import SessionState
+from kimi_tui.session.state import SessionState, read_state
 
 __all__ = [
     "PromptHistory",
@@ -18,6 +18,7 @@ __all__ = [
     "list_sessions",
     "new_session",
     "prompts_of",
+    "read_state",
     "remove_session",
     "session_at",
 ]

@@ -15,7 +15,7 @@ from kimi_tui.places import make_private, sessions_folder
 from kimi_tui.session.peek import CONTEXT, has_messages, holds_nothing
 from kimi_tui.session.state import SessionState, load_state, read_state, save_state
 
-_NOT_COPIED = ("*.lock", ".*", "*.tmp")
+_NOT_COPIED = ("*.lock", ".*", "*.tmp", "tasks")
 
 
 class SessionFault(Fault):
@@ -42,6 +42,11 @@ class Session:
         return self.folder.is_dir()
 
     @property
+    def is_ours(self) -> bool:
+        """It lies in the data folder, and not where somebody else may have put it."""
+        return sessions_folder().resolve() in self.folder.resolve().parents
+
+    @property
     def is_empty(self) -> bool:
         return not has_messages(self.folder)
 
@@ -51,8 +56,7 @@ class Session:
 
     def drop_if_empty(self) -> None:
         """Leave no trace of a session in which nothing was said. Only ever removes a folder of our own."""
-        ours = sessions_folder().resolve() in self.folder.resolve().parents
-        if ours and holds_nothing(self.folder) and not read_state(self.folder).title:
+        if self.is_ours and holds_nothing(self.folder) and not read_state(self.folder).title:
             shutil.rmtree(self.folder, ignore_errors=True)
             with contextlib.suppress(OSError):
                 self.folder.parent.rmdir()

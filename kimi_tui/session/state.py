@@ -38,6 +38,10 @@ class SessionState:
     draft: str = ""
     model: str = ""
     """What the session talked to last; empty: the configured one."""
+    api_base: str = ""
+    """The endpoint that was named on the command line together with that model."""
+    context_window: int | None = None
+    """The same for the model's window, in tokens."""
     plan_file: str = ""
     work_dir: str = ""
     pinned: tuple[str, ...] = ()
@@ -68,6 +72,8 @@ class SessionState:
                 **_table(self.rest, OURS),
                 "draft": self.draft,
                 "model": self.model,
+                "api_base": self.api_base,
+                "context_window": self.context_window,
                 "plan_file": self.plan_file,
                 "work_dir": self.work_dir,
                 "pinned": list(self.pinned),
@@ -88,6 +94,8 @@ def state_from(document: dict[str, Any]) -> SessionState:
         todos=tuple(_todos(document.get("todos"))),
         draft=_text(ours.get("draft")),
         model=_text(ours.get("model")),
+        api_base=_text(ours.get("api_base")),
+        context_window=_count(ours.get("context_window")),
         plan_file=_text(ours.get("plan_file")),
         work_dir=_text(ours.get("work_dir")),
         pinned=_texts(ours.get("pinned")),
@@ -113,6 +121,11 @@ def load_state(folder: Path) -> tuple[SessionState, str]:
     except OSError:
         return state_from(document), f"{STATE} is damaged and could not be set aside"
     return state_from(document), f"{STATE} was damaged: kept as {DAMAGED}"
+
+
+def is_damaged(folder: Path) -> bool:
+    """Whether `state.json` is there and is not the one document that it should be. Changes nothing."""
+    return _read(folder / STATE)[1]
 
 
 def save_state(folder: Path, state: SessionState) -> None:
@@ -157,6 +170,10 @@ def _table(document: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value > 0 else None
 
 
 def _texts(value: Any) -> tuple[str, ...]:

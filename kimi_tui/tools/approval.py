@@ -127,7 +127,7 @@ class Approvals:
 
     def _at_once(self, view: ApprovalView) -> Decision | None:
         if view.explicit:
-            return None if self.attended and not self.yolo else Decision(False, by="nobody")
+            return None if self.attended else Decision(False, by="nobody")
         if self.yolo:
             return Decision(True, by="yolo")
         if self._admitted(self.rules, view):

@@ -101,7 +101,9 @@ class ExitPlanMode:
         options = params.options or []
         if len(options) > 1:
             return await self._choose(options, plan, call)
-        decision = await call.approve(ApprovalView(call.id, self.name, "leave plan mode and carry out this plan", plan))
+        decision = await call.approve(
+            ApprovalView(call.id, self.name, "leave plan mode and carry out this plan", plan, explicit=True)
+        )
         if not decision.allowed and decision.by != "nobody":
             return _not_yet(decision.feedback)
         return await self._go(plan, "")

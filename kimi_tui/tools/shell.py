@@ -13,9 +13,11 @@ from pydantic import Field
 from kimi_tui.protocol.views import ApprovalView
 from kimi_tui.resources import prompt
 from kimi_tui.tools.approval import command_rule, permit, refusal
+from kimi_tui.tools.background import BackgroundTasks
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.command import Ended, run_command
 from kimi_tui.tools.output import CommandOutput
+from kimi_tui.tools.paths import spell
 from kimi_tui.tools.processes import Running
 from kimi_tui.tools.readonly import is_read_only, stays_inside
 from kimi_tui.tools.text import one_line
@@ -34,7 +36,9 @@ class ShellParams(Params):
     timeout: int = Field(
         default=60, ge=1, le=LONGEST, description="Seconds after which the command and all it started are ended."
     )
-    run_in_background: bool = Field(default=False, description="Not available: leave it false.")
+    run_in_background: bool = Field(
+        default=False, description="Let it run as a background task and go on at once; for servers and long work."
+    )
     description: str = Field(default="", description="What the command is for, in a few words, for the user.")
 
 
@@ -44,6 +48,9 @@ class Shell:
     read_only: ClassVar[bool] = False
     plan_safe: ClassVar[bool] = True
 
+    def __init__(self, tasks: BackgroundTasks | None = None) -> None:
+        self._tasks = tasks
+
     @cached_property
     def description(self) -> str:
         return prompt("tools/shell")
@@ -52,11 +59,13 @@ class Shell:
         return "Shell", params.command
 
     async def __call__(self, params: ShellParams, call: Call) -> ToolResult:
-        if params.run_in_background:
+        if params.run_in_background and self._tasks is None:
             return failed(_NO_BACKGROUND, brief="not available")
         refused = await _admit(params, call)
         if refused is not None:
             return refused
+        if params.run_in_background and self._tasks is not None:
+            return await _in_background(self._tasks, params, call)
         output = CommandOutput(call.emit, _output_file(call))
         extra = {"GIT_OPTIONAL_LOCKS": "0"} if call.plan_file is not None else None
         try:
@@ -71,7 +80,7 @@ async def _admit(params: ShellParams, call: Call) -> ToolResult | None:
     view = ApprovalView(
         request_id=call.id,
         tool="Shell",
-        action="run a command",
+        action="run a command in the background" if params.run_in_background else "run a command",
         detail=params.command,
         rule=command_rule(params.command),
     )
@@ -93,6 +102,21 @@ async def _admit(params: ShellParams, call: Call) -> ToolResult | None:
             brief="plan mode",
         )
     return refusal(decision)
+
+
+async def _in_background(tasks: BackgroundTasks, params: ShellParams, call: Call) -> ToolResult:
+    """Without a time limit, unless the model asked for one."""
+    timeout = params.timeout if "timeout" in params.model_fields_set else None
+    try:
+        task = await tasks.start(params.command, call.work_dir, description=params.description, timeout=timeout)
+    except (OSError, ValueError) as fault:
+        return failed(f"The command could not be started: {fault}", brief="not started")
+    limit = f" It is ended after {timeout} s." if timeout is not None else ""
+    message = (
+        f"Running in the background as {task.id} (process {task.pid}).{limit} TaskOutput shows how it stands, TaskStop "
+        f"ends it. Its output goes to {spell(task.output_file)}. You will be told when it has ended; go on meanwhile."
+    )
+    return ToolResult(message=message, brief=task.id)
 
 
 def _output_file(call: Call) -> Path | None:

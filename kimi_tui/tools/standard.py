@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from kimi_tui.protocol.views import TodoItem
 from kimi_tui.tools.ask_user import AskUserQuestion
+from kimi_tui.tools.background import BackgroundTasks
 from kimi_tui.tools.base import Tool
 from kimi_tui.tools.fetch_url import FetchURL
 from kimi_tui.tools.glob_files import Glob
@@ -16,6 +17,9 @@ from kimi_tui.tools.read_media import ReadMediaFile
 from kimi_tui.tools.send_dmail import SendDMail
 from kimi_tui.tools.shell import Shell
 from kimi_tui.tools.str_replace import StrReplaceFile
+from kimi_tui.tools.task_list import TaskList
+from kimi_tui.tools.task_output import TaskOutput
+from kimi_tui.tools.task_stop import TaskStop
 from kimi_tui.tools.think import Think
 from kimi_tui.tools.todo import SetTodoList
 from kimi_tui.tools.write_file import WriteFile
@@ -29,15 +33,18 @@ def standard_tools(
     leave_plan: Leave,
     send_dmail: Callable[[str, int], None] | None = None,
     dmail_refusals: tuple[type[Exception], ...] = (ValueError,),
+    tasks: BackgroundTasks | None = None,
 ) -> list[Tool]:
-    """In the order in which a model is offered them. SendDMail is left out when there is no way to send one."""
+    """In the order in which a model is offered them. SendDMail and the tasks' tools need a way to do it."""
+    task_tools: list[Tool] = [] if tasks is None else [TaskList(tasks), TaskOutput(tasks), TaskStop(tasks)]
     tools: list[Tool] = [
         ReadFile(),
         Glob(),
         Grep(),
         StrReplaceFile(),
         WriteFile(),
-        Shell(),
+        Shell(tasks),
+        *task_tools,
         ReadMediaFile(),
         FetchURL(),
         SetTodoList(load_todos, save_todos),

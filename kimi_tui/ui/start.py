@@ -1,7 +1,8 @@
 """The very first frame, drawn before anything is imported that takes time: a sketch of the screen to come.
 
 From here on the terminal neither echoes nor waits for Enter, so what is typed early reaches the prompt and nothing
-else. It stays so until the end: switching line editing on and off again would lose what has been typed.
+else; it marks pasted text as such, so that an early paste is not sent line by line. It stays so until the end:
+switching line editing on and off again would lose what has been typed.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ def skeleton(*, light: bool = False) -> Iterator[None]:
         yield
         return
     try:
-        _write("\x1b[?1049h\x1b[?25l" + sketch(*shutil.get_terminal_size(), light=light))
+        _write("\x1b[?1049h\x1b[?25l\x1b[?2004h" + sketch(*shutil.get_terminal_size(), light=light))
         yield
     except BaseException:
-        _write("\x1b[?1049l\x1b[?25h")
+        _write("\x1b[?2004l\x1b[?1049l\x1b[?25h")
         raise
     finally:
         restore()

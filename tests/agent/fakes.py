@@ -331,6 +331,7 @@ def build_desk(
     loop: Loop | None = None,
     headless: bool = False,
     skills: bool = False,
+    clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
     given: list[Tool] = [*tools, *([FakeSendDMail(denwa_renji)] if dmail else [])]
@@ -346,7 +347,7 @@ def build_desk(
         session=session,
         state=state,
         state_file=StateFile(session, state, lambda text: outbox.emit(Noticed(text))),
-        context=Context(session.context_file, clock=lambda: 1000.0),
+        context=Context(session.context_file, clock=clock),
         model=model,
         first_prompt="You are a test.",
         toolset=toolset,
@@ -361,7 +362,7 @@ def build_desk(
         loop=loop or quick(),
         headless=headless,
         skills=SessionSkills(skill_roots(session.work_dir, session.work_dir / "data") if skills else (), outbox.emit),
-        clock=lambda: 1000.0,
+        clock=clock,
     )
     desk.apply_modes()
     return desk

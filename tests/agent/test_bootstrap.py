@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kimi_tui.agent.surroundings import git_branch, instructions, system_prompt
-from kimi_tui.bootstrap import connect
+from kimi_tui.bootstrap import connect, remembered
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.commands import Close, SendPrompt
 from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged, ToolCallFinished, TurnEnded
+from kimi_tui.session import Session, SessionState, new_session
 
 
 def script(folder: Path, *replies: dict[str, Any]) -> str:
@@ -98,6 +100,24 @@ async def test_a_session_goes_on_where_it_was(work: Path, tmp_path: Path) -> Non
     assert (opened.title, opened.history) == ("remember", ("remember",))
     assert (opened.modes.plan, opened.modes.yolo) == (True, False), "a flag is not the session's"
     assert [item.title for item in of(again, TodosChanged)[0].todos] == ["look"]
+
+
+async def test_the_model_of_the_command_line_is_the_sessions_until_another_is_named(work: Path, tmp_path: Path) -> None:
+    model, other = script(tmp_path, {"text": "one"}), f"replay:{tmp_path}/../{tmp_path.name}/script.json"
+    named = LaunchOptions(work_dir=work, model=model, context_window=9000)
+    assert of(await play(named, "hi"), SessionOpened)[0].model.window == 9000
+    last = LaunchOptions(work_dir=work, continue_last=True)
+    for options, expected in ((last, model), (replace(last, model=other), other), (last, other)):
+        opened = of(await play(options), SessionOpened)[0]
+        assert (opened.model.name, opened.model.window == 9000) == (expected, expected == model)
+
+
+def test_an_endpoint_is_only_remembered_of_our_own_sessions(work: Path, tmp_path: Path) -> None:
+    state = SessionState(model="openai/x", api_base="http://127.0.0.1:9/v1")
+    ours, other = new_session(work), Session(tmp_path / "copied", work)
+    assert remembered(LaunchOptions(), ours, state).api_base == state.api_base
+    assert remembered(LaunchOptions(), other, state).api_base is None
+    assert remembered(LaunchOptions(model="openai/y"), ours, state).api_base is None
 
 
 async def test_nothing_said_leaves_nothing_behind(work: Path, tmp_path: Path, home: Path) -> None:

@@ -66,3 +66,24 @@ def test_a_session_that_is_open_is_looked_at_but_not_mended(folder: Path, capsys
 def test_no_session_is_one_clear_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor", str(tmp_path)]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_files_beside_the_log_are_looked_at_and_mended(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "context.jsonl").write_text(WHOLE)
+    (folder / "state.json").write_text('{"custom_title": "kept"} {"torn')
+    (folder / "timeline.jsonl").write_text('{"pin":{"file":"context_1.jsonl","on":true}}\n{"begin":{"id":\n')
+    assert run(["doctor", str(folder)]) == 1
+    out = capsys.readouterr().out
+    assert "! timeline.jsonl, line 2, byte 45: " in out
+    assert "! state.json: " in out
+    assert run(["doctor", str(folder), "--repair"]) == 0
+    assert "state.damaged.json" in capsys.readouterr().out
+    assert json.loads((folder / "state.json").read_text())["custom_title"] == "kept"
+    assert (folder / "timeline.jsonl").read_text().count("\n") == 1
+    assert '{"begin"' in (folder / "timeline.damaged.jsonl").read_text()
+
+
+def test_side_files_that_are_missing_are_no_finding(folder: Path) -> None:
+    (folder / "context.jsonl").write_text(WHOLE)
+    assert run(["doctor", str(folder)]) == 0
+    assert [path.name for path in folder.iterdir()] == ["context.jsonl"]

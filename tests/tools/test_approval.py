@@ -133,6 +133,9 @@ async def test_what_needs_the_user_in_person_passes_by_no_rule() -> None:
     assert (await approvals(view)).allowed
     assert len(user.asked) == 2
     approvals.yolo = True
+    assert (await approvals(view)).allowed
+    assert len(user.asked) == 3
+    approvals.attended = False
     assert await approvals(view) == Decision(False, by="nobody")
 
 

@@ -44,7 +44,7 @@ async def test_the_chosen_files_conversation_stands_beside_the_list() -> None:
         shown = [screen.rotations.render_line(y).text.split() for y in range(4)]
         assert shown[1] == ["›↶", "context_3", "D-Mail", "79.5k", "2", "min"]
         assert shown[2] == ["◆", "context_2", "★", "compacted", "180k", "1", "h"]
-        said = [screen.transcript.render_line(y).text for y in range(screen.transcript.size.height)]
+        said = [screen.past.reader.render_line(y).text for y in range(screen.past.reader.size.height)]
         assert any("Fix the failing parser test" in line for line in said)
         assert any("[so] the key is missing" in line for line in said)
 
@@ -121,11 +121,11 @@ async def test_on_a_narrow_screen_list_and_conversation_take_turns() -> None:
     app = Stage(Rotations)
     async with app.run_test(size=(60, 16)) as pilot:
         screen = await opened(pilot, "down")
-        assert not screen.transcript.region
+        assert not screen.past.reader.region
         await pilot.press("enter")
         await pilot.pause()
-        assert screen.transcript.has_focus
-        assert screen.transcript.region.width > 50
+        assert screen.past.reader.has_focus
+        assert screen.past.reader.region.width > 50
         await pilot.press("escape")
         await pilot.pause()
         assert screen.rotations.has_focus
@@ -139,3 +139,22 @@ async def test_any_size_is_survived(size: tuple[int, int]) -> None:
     app = Stage(Rotations)
     async with app.run_test(size=size) as pilot:
         await opened(pilot, "down", "enter", "escape", "x")
+
+
+async def test_the_conversation_is_searched_too() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        screen = await opened(pilot, "down", "enter", "slash", *"parser")
+        assert screen.past.finder.is_open
+        said = [screen.past.reader.render_line(y).text for y in range(screen.past.reader.size.height)]
+        assert any("parser.py" in line for line in said)
+        assert screen.past._at == 3
+        await pilot.press("up")
+        await pilot.pause()
+        assert screen.past._at == 2
+        await pilot.press("escape")
+        await pilot.pause()
+        assert screen.past.reader.has_focus
+        await pilot.press("escape")
+        await pilot.pause()
+        assert screen.rotations.has_focus

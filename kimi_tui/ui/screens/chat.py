@@ -156,8 +156,8 @@ class ChatScreen(Keyboard):
         if meaning is None:
             form = cmd.Steer if self.state.activity else cmd.SendPrompt
             self._leave_prompt(form(event.text, event.images))
-        elif self.mean(meaning):
-            self.editor.take()
+        elif not self.mean(meaning):
+            self.editor.give_back(event.text)
 
     def mean(self, meaning: slash.Meaning) -> bool:
         """Do what a slash command means; False when it was wrong."""
@@ -180,7 +180,6 @@ class ChatScreen(Keyboard):
         self.submit(cmd.TakeBackQueued())
 
     def _leave_prompt(self, command: cmd.Command) -> None:
-        self.editor.take()
         self.transcript.follow()
         self.submit(command)
 

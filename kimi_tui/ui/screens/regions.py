@@ -12,7 +12,7 @@ from textual.widgets import Static
 from kimi_tui.protocol.commands import Command
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.conversation import Conversation
-from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.state import ScreenState
 from kimi_tui.ui.widgets.activity import Activity
@@ -46,6 +46,7 @@ class Regions(Screen[None]):
         self.activity = Activity(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
+        self.set_class(marks is ASCII, "-ascii")
         self.sidebar = Sidebar(marks)
         self.gauge = Gauge(marks)
         self.keys = Keys()

@@ -55,7 +55,7 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def body(self) -> ComposeResult:
         yield Sheet(self._facts, classes="facts")
-        yield Options(ways(self.row, self.preview, self.files), classes="options")
+        yield Options(ways(self.row, self.preview, self._restorable), classes="options")
         yield Input(self.draft, placeholder="a note for the earlier point (optional)", classes="note")
         yield Sheet(self._hints)
 
@@ -67,7 +67,11 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         if (preview.checkpoint, preview.file) == (self.row.checkpoint, self.row.file):
             self.preview = preview
             self.query_one(".facts", Sheet).changed()
-            self.query_one(Options).change(ways(self.row, preview, self.files))
+            self.query_one(Options).change(ways(self.row, preview, self._restorable))
+
+    @property
+    def _restorable(self) -> bool:
+        return self.files or (self.preview is not None and self.preview.restorable)
 
     def _facts(self, width: int) -> Rows:
         row, preview = self.row, self.preview

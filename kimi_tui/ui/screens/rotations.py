@@ -26,7 +26,6 @@ from kimi_tui.protocol.commands import (
 from kimi_tui.protocol.events import Event, RotationRead, RotationsListed
 from kimi_tui.protocol.views import RotationView
 from kimi_tui.ui.cells import plural, size
-from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.compare import Compare
@@ -34,10 +33,10 @@ from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, spread, stylesheet
 from kimi_tui.ui.widgets.options import Option
+from kimi_tui.ui.widgets.past import Past
 from kimi_tui.ui.widgets.rotation_list import RotationList, name_of, why_of
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import Sheet
-from kimi_tui.ui.widgets.transcript import Transcript
 
 PAUSE = 0.12
 """Seconds that the cursor must rest before a conversation is read: running through the list reads none."""
@@ -53,7 +52,15 @@ LIST_KEYS = (
     ("/", "search"),
     ("esc", "back"),
 )
-READ_KEYS = (("↑↓", "scroll"), ("r", "restore"), ("d", "compare"), ("e", "export"), ("esc", "list"))
+READ_KEYS = (
+    ("↑↓", "blocks"),
+    ("space", "unfold"),
+    ("/", "search"),
+    ("r", "restore"),
+    ("d", "compare"),
+    ("e", "export"),
+    ("esc", "list"),
+)
 
 
 class Rotations(Page):
@@ -67,6 +74,7 @@ class Rotations(Page):
         Binding("p", "pin", "pin"),
         Binding("c", "compress", "compress"),
         Binding("x,delete", "delete", "delete"),
+        Binding("slash,ctrl+f", "find", "search in the conversation", key_display="/"),
         Binding("tab", "swap", "list or conversation", show=False),
     ]
 
@@ -74,8 +82,7 @@ class Rotations(Page):
         super().__init__()
         self.marks = marks
         self.rotations = RotationList(marks)
-        self.conversation = Conversation()
-        self.transcript = Transcript(self.conversation, marks)
+        self.past = Past(self._reading, marks, classes="right")
         self._wanted = file
         self._read: str | None = None
         self._timer: Timer | None = None
@@ -85,9 +92,7 @@ class Rotations(Page):
             with Vertical(classes="left"):
                 yield self.rotations
                 yield Sheet(self.rotations.facts, classes="facts")
-            with Vertical(classes="right"):
-                yield Sheet(self._reading, classes="reading")
-                yield self.transcript
+            yield self.past
 
     def on_mount(self) -> None:
         self.rotations.focus()
@@ -100,9 +105,7 @@ class Rotations(Page):
             self._list(event.rotations)
         elif isinstance(event, RotationRead) and self.chosen and event.file == self.chosen.file:
             self._read = event.file
-            self.conversation.reset(len(event.entries), event.entries)
-            self.transcript.sync()
-            self.query_one(".reading", Sheet).changed()
+            self.past.read(event.entries)
 
     def _list(self, rotations: tuple[RotationView, ...]) -> None:
         self.rotations.show(rotations)
@@ -119,6 +122,7 @@ class Rotations(Page):
     @on(PickList.Highlighted)
     def _aim(self) -> None:
         self.query_one(".facts", Sheet).changed()
+        self.past.head_changed()
         if self._timer is not None:
             self._timer.stop()
         if self.chosen is not None and self.chosen.file != self._read:
@@ -131,7 +135,7 @@ class Rotations(Page):
     @on(PickList.Chosen)
     def _open(self) -> None:
         self.add_class("-reading")
-        self.transcript.focus()
+        self.past.reader.focus()
 
     # --- what it says ---------------------------------------------------------------------------------------------
 
@@ -145,7 +149,7 @@ class Rotations(Page):
         return f"{facts}, {own} of their own" if width > 60 else facts
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        return READ_KEYS if self.transcript.has_focus else LIST_KEYS
+        return LIST_KEYS if self.rotations.has_focus else READ_KEYS
 
     def searched(self) -> RotationList:
         return self.rotations
@@ -159,16 +163,15 @@ class Rotations(Page):
 
     # --- keys -----------------------------------------------------------------------------------------------------
 
-    def action_back(self) -> None:
-        if self.transcript.has_focus:
-            self.action_swap()
-        else:
-            super().action_back()
-
+    @on(Past.Left)
     def action_swap(self) -> None:
         reading = self.rotations.has_focus
         self.set_class(reading, "-reading")
-        (self.transcript if reading else self.rotations).focus()
+        (self.past.reader if reading else self.rotations).focus()
+
+    def action_find(self) -> None:
+        self.add_class("-reading")
+        self.past.find()
 
     def action_compare(self) -> None:
         if self.chosen is not None and not self.chosen.live:

@@ -95,6 +95,15 @@ class Editor(TextArea):
         self.pastes.forget()
         return text
 
+    def send(self, form: type[Sent] | type[Queued]) -> None:
+        """Hand the text over. The box is empty at once: the next key belongs to the next prompt, however fast it is."""
+        self.post_message(form(self.whole, self.images))
+        self.take()
+
+    def give_back(self, text: str) -> None:
+        """What was handed over was of no use: it stands here again, before what was typed since."""
+        self.put(self.pastes.fold(text) + self.text)
+
     def set_aside(self) -> None:
         """Empty the box; the text can be had back with Up."""
         self.take()
@@ -112,7 +121,7 @@ class Editor(TextArea):
                 self._enter()
             case "alt+enter":
                 if self.text.strip():
-                    self.post_message(self.Queued(self.whole, self.images))
+                    self.send(self.Queued)
             case key if key in self.NEW_LINE:
                 self.insert("\n")
             case "up":
@@ -128,7 +137,7 @@ class Editor(TextArea):
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
         elif self.text.strip():
-            self.post_message(self.Sent(self.whole, self.images))
+            self.send(self.Sent)
 
     def _older(self) -> bool:
         if not self.text and self.something_queued:

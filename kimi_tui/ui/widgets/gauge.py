@@ -52,10 +52,10 @@ def gauge_pieces(tokens: Tokens, width: int, marks: Marks = UNICODE) -> tuple[Pi
     """The gauge in `width` cells: bar and figures, in narrow windows fewer figures, then no bar."""
     if not tokens.window:
         return ()
-    figures = next((form for form in _figures(tokens, marks) if _cells(form) + 17 <= width), [])
+    figures = next((form for form in _figures(tokens, marks) if _cells(form) + 18 <= width), [])
     if not figures:
         return (Piece(f" {_percent(tokens)}%", "now strong"),)
-    room = min(WIDEST_BAR, width - _cells(figures) - 5)
+    room = min(WIDEST_BAR, width - _cells(figures) - 6)
     return (Piece("  "), *bar(tokens, room, marks), Piece("   "), *figures)
 
 

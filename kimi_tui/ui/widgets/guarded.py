@@ -1,6 +1,6 @@
 """Options that cannot be chosen by accident, for questions that appear while someone types.
 
-- For `GRACE` seconds after they appeared, and as long as keys keep coming, nothing counts as an answer.
+- For `GRACE` seconds after they appeared or after a letter, and as long as keys keep coming, nothing is an answer.
 - Letters are never an answer: they are handed on (`Typed`) for the prompt.
 - A digit only moves the cursor unless the user came here on purpose (Tab, a click); then it chooses.
 """
@@ -75,6 +75,7 @@ class GuardedOptions(Options):
     def _hand_on(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
+        self._last_key = self.clock()  # what follows right after, a blank too, is part of the same text
         if event.is_printable and event.character:
             self.post_message(self.Typed(event.character))
 

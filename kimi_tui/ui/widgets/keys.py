@@ -16,7 +16,7 @@ IDLE: tuple[Hint, ...] = (
     ("^T", "timeline"),
     ("^O", "unfold"),
     ("^F", "find"),
-    ("⇧Tab", "mode"),
+    ("shift+tab", "mode"),
     ("F1", "help"),
 )
 BUSY: tuple[Hint, ...] = (
@@ -33,7 +33,7 @@ BLOCK: tuple[Hint, ...] = (
     ("c", "copy"),
     ("q", "quote"),
     ("e", "editor"),
-    ("⌥↑↓", "turns"),
+    ("alt+↑↓", "turns"),
     ("esc", "prompt"),
 )
 TIMELINE: tuple[Hint, ...] = (

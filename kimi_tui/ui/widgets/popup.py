@@ -53,6 +53,8 @@ class Popup(Widget):
         rows = min(MOST, len(suggestions))
         if rows:
             self.styles.height = rows
+            if isinstance(self.parent, Widget):
+                self.styles.width = self.parent.outer_size.width
             self.styles.offset = (-1, -rows - 1)  # right above the box, its border included
         self.display = bool(rows)
         self.refresh()

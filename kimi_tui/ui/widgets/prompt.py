@@ -125,7 +125,7 @@ class Prompt(Horizontal):
         self.popup.show(())
         self.editor.replace_before_cursor(suggestion.start, suggestion.insert)
         if send and suggestion.complete and suggestion.start == 0:
-            self.editor.post_message(Editor.Sent(self.editor.whole, self.editor.images))
+            self.editor.send(Editor.Sent)
 
     def _end_search(self, text: str) -> None:
         self._searching = None

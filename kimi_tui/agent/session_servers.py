@@ -1,0 +1,86 @@
+"""The servers of the open session: their tools in the toolset, their state on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_tui.mcp import McpFault, McpTool, Servers, read_servers
+from kimi_tui.protocol.commands import ListMcp, RestartMcp
+from kimi_tui.protocol.events import Event, McpChanged, Noticed
+from kimi_tui.settings import McpSettings
+from kimi_tui.tools.remote import remote_tool
+from kimi_tui.tools.toolset import Toolset
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.agent import Agent
+
+PATIENCE = 20.0
+"""Seconds that a run without a screen waits for its servers before the first turn."""
+
+
+class SessionServers:
+    """Started when the model is ready; a turn uses what is there when it begins its next step."""
+
+    def __init__(
+        self,
+        configured: Mapping[str, McpSettings],
+        file: Path,
+        work_dir: Path,
+        toolset: Toolset,
+        emit: Callable[[Event], None],
+    ) -> None:
+        servers, self.notices = read_servers(configured, file)
+        self._toolset, self._emit = toolset, emit
+        self._offered: dict[str, McpTool] = {}
+        self._servers = Servers(servers, work_dir, changed=self._follow, notice=self._warn)
+        self._started = False
+        self._told = McpChanged(())
+
+    def start(self) -> None:
+        """Connect in the background; only the first time."""
+        if not self._started:
+            self._started = True
+            self._servers.start()
+
+    async def settled(self) -> None:
+        """Wait for the servers, but not for ever."""
+        await self._servers.settled(PATIENCE)
+
+    def event(self) -> McpChanged:
+        return McpChanged(self._servers.status())
+
+    async def restart(self, name: str) -> bool:
+        """False when there is no such server."""
+        return await self._servers.restart(name)
+
+    async def close(self) -> None:
+        await self._servers.close()
+
+    def _follow(self) -> None:
+        """Offer the tools that are there now, and no others."""
+        tools = {tool.name: tool for tool in self._servers.tools()}
+        for name in self._offered.keys() - tools.keys():
+            self._toolset.remove(name)
+        for name, tool in tools.items():
+            if self._offered.get(name) is not tool:
+                self._toolset.add(remote_tool(tool, (McpFault,)))
+        self._offered = tools
+        if (event := self.event()) != self._told:
+            self._told = event
+            self._emit(event)
+
+    def _warn(self, text: str) -> None:
+        self._emit(Noticed(text, "warning"))
+
+
+async def list_servers(agent: Agent, command: ListMcp) -> None:
+    servers = agent.desk.servers
+    agent.emit(servers.event() if servers is not None else McpChanged(()))
+
+
+async def restart_server(agent: Agent, command: RestartMcp) -> None:
+    servers = agent.desk.servers
+    if servers is None or not await servers.restart(command.name):
+        agent.emit(Noticed(f"there is no MCP server {command.name}", "warning"))

@@ -1,0 +1,129 @@
+"""Which servers there are: from `[mcp.<name>]` of the config, and from `mcp.json` as other programs write it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr, ValidationError
+
+from kimi_tui.settings import McpSettings
+
+Transport = Literal["stdio", "http", "sse"]
+
+_SPELLINGS = {"streamable-http": "http", "streamable_http": "http", "streamablehttp": "http"}
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """A server, ready to be connected to. `env`, `headers`, `args` and `url` may hold secrets."""
+
+    name: str
+    transport: Transport
+    command: str = ""
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str = ""
+    url: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout: float = 120.0
+    startup_timeout: float = 60.0
+    disabled: bool = False
+
+    @property
+    def target(self) -> str:
+        """What may be shown of where it is."""
+        if self.command:
+            return Path(self.command).name
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Texts that must not be shown: long enough to be a secret at all."""
+        values = [
+            *self.env.values(),
+            *self.headers.values(),
+            *(word for value in self.headers.values() for word in value.split()),
+        ]
+        values += [value for pair in urlsplit(self.url).query.split("&") for value in pair.split("=")[1:]]
+        return tuple(sorted({value for value in values if len(value) >= 6}, key=len, reverse=True))
+
+
+def read_servers(settings: Mapping[str, McpSettings], file: Path) -> tuple[list[ServerConfig], list[str]]:
+    """All servers, those of the config first, and what was wrong with the file: one line each."""
+    listed, notices = _file(file)
+    return [_resolved(name, server) for name, server in {**listed, **settings}.items()], notices
+
+
+def _file(file: Path) -> tuple[dict[str, McpSettings], list[str]]:
+    try:
+        content = json.loads(file.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}, []
+    except (OSError, ValueError, RecursionError) as fault:
+        return {}, [f"{file} cannot be read and is left out: {fault}"]
+    servers = content.get("mcpServers") if isinstance(content, dict) else None
+    if not isinstance(servers, dict):
+        return {}, [f"{file} is left out: it has no table mcpServers"]
+    found: dict[str, McpSettings] = {}
+    notices = []
+    for name, entry in servers.items():
+        try:
+            found[name] = McpSettings.model_validate(_known(entry))
+        except ValidationError as fault:
+            notices.append(f"{file}: the server {name} is left out: {_told(fault)}")
+    return found, notices
+
+
+def _known(entry: Any) -> Any:
+    """`type` and its spellings, as other programs write them."""
+    if not isinstance(entry, dict):
+        return entry
+    kind = entry.get("transport", entry.get("type", ""))
+    spelled = _SPELLINGS.get(kind.lower(), kind.lower()) if isinstance(kind, str) else kind
+    return {**entry, "transport": spelled}
+
+
+def _told(fault: ValidationError) -> str:
+    """What is wrong, without the value: it may be a secret."""
+    first = fault.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else first["msg"].removeprefix("Value error, ")
+
+
+def _resolved(name: str, server: McpSettings) -> ServerConfig:
+    transport: Transport = server.transport or ("stdio" if server.command else "http")
+    return ServerConfig(
+        name=name,
+        transport=transport,
+        command=_home(_filled(server.command)),
+        args=tuple(map(_filled, server.args)),
+        env=_opened(server.env),
+        cwd=_home(server.cwd),
+        url=_filled(server.url),
+        headers=_opened(server.headers),
+        timeout=server.timeout,
+        startup_timeout=server.startup_timeout,
+        disabled=server.disabled,
+    )
+
+
+def _home(path: str) -> str:
+    return str(Path(path).expanduser()) if path.startswith("~") else path
+
+
+def _opened(secrets: Mapping[str, SecretStr]) -> dict[str, str]:
+    return {name: _filled(value.get_secret_value()) for name, value in secrets.items()}
+
+
+def _filled(text: str) -> str:
+    """`${NAME}` and `${NAME:-otherwise}` replaced from the environment."""
+    return _VARIABLE.sub(lambda match: os.environ.get(match[1], match[2] or ""), text)

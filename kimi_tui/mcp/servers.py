@@ -1,0 +1,80 @@
+"""All servers of a session.
+
+servers = Servers(configs, work_dir, changed=…, notice=…)
+servers.start()                     # in the background, each on its own: nobody waits for any of them
+servers.tools(); servers.status()
+await servers.restart("github")
+await servers.close()
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.server import McpTool, Server
+from kimi_tui.protocol.views import McpServerView
+
+
+class Servers:
+    """Costs nothing while none is configured: the SDK is loaded by the first one that starts."""
+
+    def __init__(
+        self,
+        configs: Sequence[ServerConfig],
+        work_dir: Path,
+        *,
+        changed: Callable[[], None] = lambda: None,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.changed, self._notice = changed, notice
+        self._servers = {
+            config.name: Server(config, str(work_dir), self._tell, partial(self._failed, config.name))
+            for config in configs
+        }
+
+    def start(self) -> None:
+        """Connect to all that are not switched off."""
+        for server in self._servers.values():
+            if not server.config.disabled:
+                server.start()
+
+    def status(self) -> tuple[McpServerView, ...]:
+        return tuple(server.view() for server in self._servers.values())
+
+    def tools(self) -> tuple[McpTool, ...]:
+        """Of all servers that are connected now."""
+        return tuple(tool for server in self._servers.values() for tool in server.tools)
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until each server that was started is ready or has failed, but no longer than that."""
+        waiting = [
+            asyncio.create_task(server.settled.wait())
+            for server in self._servers.values()
+            if not server.config.disabled and not server.settled.is_set()
+        ]
+        if waiting:
+            _, late = await asyncio.wait(waiting, timeout=seconds)
+            for task in late:
+                task.cancel()
+
+    async def restart(self, name: str) -> bool:
+        """Connect anew, also to one that is switched off. False when there is no such server."""
+        server = self._servers.get(name)
+        if server is not None:
+            await server.restart()
+        return server is not None
+
+    async def close(self) -> None:
+        """Disconnect from all, at the same time."""
+        self.changed = lambda: None
+        await asyncio.gather(*(server.stop() for server in self._servers.values()))
+
+    def _tell(self) -> None:
+        self.changed()
+
+    def _failed(self, name: str, fault: str) -> None:
+        self._notice(f"the MCP server {name} does not work: {fault}; /mcp shows how it stands")

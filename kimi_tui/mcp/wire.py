@@ -1,0 +1,194 @@
+"""The connection to one server: the only module that loads the SDK, and only when there is a server to speak with."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from kimi_tui.mcp.config import ServerConfig
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from mcp import Client
+    from mcp.client import Transport
+    from mcp.shared._stream_protocols import ReadStream
+
+CLIENT = "kimi-tui"
+SAID = 4000
+"""Characters that are kept of what a server writes to its standard error."""
+
+
+class Ears:
+    """What is heard of a connection beside its answers."""
+
+    def __init__(self, on_end: Callable[[], None], on_tools: Callable[[], None]) -> None:
+        self.on_end, self.on_tools = on_end, on_tools
+        self.status = 0
+        """Of the newest HTTP response."""
+        self._said: deque[str] = deque()
+
+    @property
+    def said(self) -> str:
+        return "".join(self._said)[-SAID:]
+
+    def hear(self, text: str) -> None:
+        self._said.append(text)
+        while sum(map(len, self._said)) - len(self._said[0]) > SAID:
+            self._said.popleft()
+
+
+def load() -> None:
+    """Load the SDK; takes a second or two: for a worker thread."""
+    for module in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.sse"):
+        importlib.import_module(module)
+    for name in ("mcp", "client", "httpx2", "httpcore2"):  # they write what passes, addresses with keys included
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+@asynccontextmanager
+async def connection(config: ServerConfig, work_dir: str, ears: Ears, *, probing: bool) -> AsyncGenerator[Client, None]:
+    """A client that has shaken hands. `probing`: also by the newest protocol, which some old servers do not survive.
+
+    Must be entered and left in the same task. Raises what the SDK raises.
+    """
+    from mcp import Client
+    from mcp.types import Implementation
+
+    async with AsyncExitStack() as stack:
+        transport = await _transport(config, work_dir, ears, stack)
+
+        async def on_message(message: Any) -> None:
+            if getattr(message, "method", "") == "notifications/tools/list_changed":
+                ears.on_tools()
+
+        client = Client(
+            _Heard(transport, ears.on_end),
+            mode="auto" if probing else "legacy",
+            cache=None,
+            read_timeout_seconds=config.timeout,
+            client_info=Implementation(name=CLIENT, version=_version()),
+            message_handler=on_message,
+        )
+        yield await stack.enter_async_context(client)
+
+
+def _version() -> str:
+    from kimi_tui import __version__
+
+    return __version__
+
+
+async def _transport(config: ServerConfig, work_dir: str, ears: Ears, stack: AsyncExitStack) -> Transport:
+    if config.transport == "stdio":
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        errors = await stack.enter_async_context(_heard_errors(ears))
+        parameters = StdioServerParameters(
+            command=config.command,
+            args=list(config.args),
+            env=dict(config.env),
+            cwd=config.cwd or work_dir,
+            encoding_error_handler="replace",
+        )
+        return stdio_client(parameters, errlog=errors)
+    if config.transport == "sse":
+        from mcp.client.sse import sse_client
+
+        return sse_client(config.url, headers=dict(config.headers), sse_read_timeout=3600)
+    return await _http(config, ears, stack)
+
+
+async def _http(config: ServerConfig, ears: Ears, stack: AsyncExitStack) -> Transport:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    async def note(response: httpx2.Response) -> None:
+        ears.status = response.status_code
+
+    client = httpx2.AsyncClient(
+        headers=dict(config.headers),
+        timeout=httpx2.Timeout(30.0, read=max(300.0, config.timeout)),
+        event_hooks={"response": [note]},
+    )
+    await stack.enter_async_context(client)
+    return streamable_http_client(config.url, http_client=client)
+
+
+@asynccontextmanager
+async def _heard_errors(ears: Ears) -> AsyncGenerator[TextIO, None]:
+    """A pipe for a server's standard error: what it writes must not get onto the screen."""
+    receive, send = os.pipe()
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(receive, "rb", 0)
+    )
+
+    async def listen() -> None:
+        while data := await reader.read(1 << 14):
+            ears.hear(data.decode("utf-8", "replace"))
+
+    listening = asyncio.create_task(listen(), name="read a server's errors")
+    try:
+        with os.fdopen(send, "w") as writer:
+            yield writer
+    finally:
+        listening.cancel()
+        transport.close()
+
+
+class _Heard:
+    """A transport whose end is noticed: nobody asks a server that is idle, so nobody would see it go."""
+
+    def __init__(self, inner: Transport, on_end: Callable[[], None]) -> None:
+        self._inner, self._on_end = inner, on_end
+
+    async def __aenter__(self) -> Any:
+        read, write = await self._inner.__aenter__()
+        return _HeardStream(read, self._on_end), write
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, value, trace)
+
+
+class _HeardStream:
+    """The stream of a server's messages, with an ear at its end."""
+
+    def __init__(self, inner: ReadStream[Any], on_end: Callable[[], None]) -> None:
+        self._inner, self._on_end = inner, on_end
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def __aiter__(self) -> _HeardStream:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._inner.__anext__()
+        except StopAsyncIteration:
+            self._on_end()
+            raise
+
+    async def receive(self) -> Any:
+        return await self._inner.receive()
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> _HeardStream:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, value, trace)

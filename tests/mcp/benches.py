@@ -1,0 +1,79 @@
+"""Servers under test, with what they told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.mcp import McpResult, McpTool, ServerConfig, Servers
+from kimi_tui.protocol.views import McpServerView
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Bench:
+    servers: Servers
+    notices: list[str] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def view(self, name: str) -> McpServerView:
+        return next(view for view in self.servers.status() if view.name == name)
+
+    def tool(self, name: str) -> McpTool:
+        return next(tool for tool in self.servers.tools() if tool.name == name)
+
+    async def call(self, name: str, **arguments: Any) -> McpResult:
+        return await self.tool(name).call(arguments)
+
+    async def until(self, name: str, wanted: Callable[[McpServerView], bool]) -> McpServerView:
+        """The server's view as soon as it is as wanted."""
+        async with asyncio.timeout(30):
+            while not wanted(self.view(name)):
+                self.news.clear()
+                await self.news.wait()
+        return self.view(name)
+
+
+@asynccontextmanager
+async def serving(*configs: ServerConfig, work_dir: Path = HERE) -> AsyncIterator[Bench]:
+    """Started, and closed at the end."""
+    bench = Bench(Servers(configs, work_dir))
+    bench.servers = Servers(configs, work_dir, changed=bench.news.set, notice=bench.notices.append)
+    bench.servers.start()
+    try:
+        yield bench
+    finally:
+        await bench.servers.close()
+
+
+def plain(name: str, *how: str, **fields: Any) -> ServerConfig:
+    """The server without the SDK."""
+    return ServerConfig(name, "stdio", sys.executable, ("-I", "-S", str(HERE / "plain_server.py"), *how), **fields)
+
+
+def sdk(name: str, **fields: Any) -> ServerConfig:
+    """The server with the SDK, over stdio."""
+    return ServerConfig(name, "stdio", sys.executable, (str(HERE / "sdk_server.py"),), **fields)
+
+
+@asynccontextmanager
+async def http_address() -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
+    """The server with the SDK, over HTTP: where it is."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(HERE / "sdk_server.py"), "http"), stdout=asyncio.subprocess.PIPE, env=dict(os.environ)
+    )
+    assert process.stdout is not None
+    port = int(await process.stdout.readline())
+    try:
+        yield f"http://127.0.0.1:{port}/mcp", process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()

@@ -1,0 +1,71 @@
+"""A server without the SDK: starts at once, and misbehaves as told by its arguments."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+TOOLS: list[dict[str, Any]] = [
+    {"name": "echo", "description": "Says it back.", "inputSchema": {"type": "object", "properties": {"text": {}}}},
+    {"name": "env", "inputSchema": {"type": "object"}},
+    {"name": "die", "inputSchema": {"type": "object"}},
+    {"name": "grow", "inputSchema": {"type": "object"}},
+    {"name": "sleep", "inputSchema": {"type": "object"}},
+]
+
+
+def say(**message: Any) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def answer(number: Any, method: str, params: dict[str, Any]) -> None:
+    if method == "initialize":
+        info = {"name": "plain", "version": "1"}
+        capabilities = {"tools": {"listChanged": True}}
+        say(id=number, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
+    elif method == "tools/list":
+        say(id=number, result={"tools": TOOLS})
+    elif method == "tools/call":
+        call(number, params["name"], params.get("arguments") or {})
+    else:
+        say(id=number, error={"code": -32601, "message": f"unknown method {method}"})
+
+
+def call(number: Any, name: str, arguments: dict[str, Any]) -> None:
+    text = str(arguments.get("text", ""))
+    if name == "die":
+        print(f"dying with {os.environ.get('PLAIN_TOKEN', '')}", file=sys.stderr, flush=True)
+        os._exit(3)
+    if name == "grow":
+        TOOLS.append({"name": f"more{len(TOOLS)}", "inputSchema": {"type": "object"}})
+        say(method="notifications/tools/list_changed")
+    if name == "env":
+        text = json.dumps(dict(os.environ))
+    if name == "sleep":
+        return
+    say(id=number, result={"content": [{"type": "text", "text": text}]})
+
+
+def main(how: list[str]) -> None:
+    if "crash" in how:
+        sys.exit("no licence found")
+    if "deaf" in how:
+        time.sleep(600)
+    if "once" in how:  # works from the second start on
+        mark = Path(how[how.index("once") + 1])
+        if not mark.exists():
+            mark.touch()
+            sys.exit("not yet")
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message and "method" in message:
+            answer(message["id"], message["method"], message.get("params") or {})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

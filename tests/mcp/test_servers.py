@@ -1,0 +1,172 @@
+"""Servers as they come and go: real processes over stdio, a real one over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kimi_tui.mcp import McpFault, ServerConfig
+from kimi_tui.mcp import server as server_module
+from tests.mcp.benches import Bench, http_address, plain, sdk, serving
+
+
+async def test_a_server_over_stdio_lends_its_tools(tmp_path: Path) -> None:
+    async with serving(sdk("my")) as bench:
+        await bench.servers.settled(30)
+        view = bench.view("my")
+        assert (view.state, view.error, view.target) == ("ready", "", Path(sys.executable).name)
+        assert view.tools == tuple(f"mcp__my__{name}" for name in ("add", "walk", "picture", "breaks", "waits"))
+        assert (await bench.call("mcp__my__add", a=2, b=3)).text == "5"
+        assert bench.tool("mcp__my__add").description == "Adds two numbers."
+        schema = bench.tool("mcp__my__walk").schema
+        assert "$ref" not in json.dumps(schema)
+        assert schema["properties"]["start"]["properties"]["next"]["properties"]["x"] == {
+            "type": "integer",
+            "description": "X",
+        }
+        picture = await bench.call("mcp__my__picture")
+        assert picture.images[0].image_url.url.startswith("data:image/png;base64,iVBOR")
+        broken = await bench.call("mcp__my__breaks")
+        assert broken.failed and "out of paper" in broken.text
+        await _cancel_a_call(bench, tmp_path / "note")
+        assert (await bench.call("mcp__my__add", a=1)).text == "2"
+
+
+async def _cancel_a_call(bench: Bench, note: Path) -> None:
+    calling = asyncio.create_task(bench.call("mcp__my__waits", seconds=60, note=str(note)))
+    async with asyncio.timeout(10):
+        while not note.exists() or note.read_text() != "begun":
+            await asyncio.sleep(0.01)
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        while note.read_text() != "cancelled":
+            await asyncio.sleep(0.01)
+
+
+async def test_a_server_over_http_lends_its_tools_and_is_found_again_after_a_restart() -> None:
+    async with http_address() as (url, process):
+        config = ServerConfig(
+            "web", "http", url=f"{url}?key=sk-FAKE-12345", headers={"Authorization": "Bearer abcdefgh"}
+        )
+        async with serving(config) as bench:
+            await bench.servers.settled(30)
+            view = bench.view("web")
+            assert (view.state, view.error, view.target) == ("ready", "", url)
+            assert (await bench.call("mcp__web__add", a=2, b=3)).text == "5"
+
+            process.kill()
+            await process.wait()
+            with pytest.raises(McpFault):
+                await bench.call("mcp__web__add", a=2, b=3)
+            view = await bench.until("web", lambda view: view.state == "failed")
+            assert view.tools == () and "sk-FAKE" not in view.error
+            assert len(bench.notices) == 1
+
+
+async def test_a_server_that_cannot_be_started_says_why_and_stops_nobody() -> None:
+    async with serving(ServerConfig("gone", "stdio", "/no/such/program"), plain("good")) as bench:
+        await bench.servers.settled(30)
+        view = bench.view("gone")
+        assert (view.state, view.retry_at) == ("failed", None)
+        assert view.error == "there is no program '/no/such/program'"
+        assert bench.view("good").state == "ready"
+        assert bench.notices == [
+            "the MCP server gone does not work: there is no program '/no/such/program'; /mcp shows how it stands"
+        ]
+
+
+async def test_a_server_that_crashes_is_tried_again_and_its_last_words_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "WAITS", (0.0, 0.0))
+    async with serving(plain("bad", "crash")) as bench:
+        view = await bench.until("bad", lambda view: view.state == "failed" and view.retry_at is None)
+        assert "no licence found" in view.error and "no licence found" in view.said
+        assert len(bench.notices) == 1
+
+
+async def test_a_server_that_works_at_the_second_attempt_is_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "WAITS", (0.0,))
+    async with serving(plain("late", "once", str(tmp_path / "mark"))) as bench:
+        view = await bench.until("late", lambda view: view.state == "ready")
+        assert view.error == "" and view.retry_at is None
+
+
+async def test_a_server_that_never_answers_has_its_time() -> None:
+    async with serving(plain("deaf", "deaf", startup_timeout=0.5)) as bench:
+        await bench.servers.settled(30)
+        assert bench.view("deaf").error.startswith("no answer within 0.5 s")
+
+
+async def test_waiting_for_servers_has_an_end() -> None:
+    async with serving(plain("deaf", "deaf")) as bench:
+        await bench.servers.settled(0.05)
+        assert bench.view("deaf").state == "starting"
+
+
+async def test_a_server_that_dies_in_a_call_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "WAITS", (0.0, 0.0))
+    async with serving(plain("frail", env={"PLAIN_TOKEN": "secret-of-mine"})) as bench:
+        await bench.servers.settled(30)
+        with pytest.raises(McpFault, match="ended before it answered"):
+            await bench.call("mcp__frail__die")
+        await bench.until("frail", lambda view: view.state != "ready")
+        view = await bench.until("frail", lambda view: view.state == "ready")
+        assert (await bench.call("mcp__frail__echo", text="again")).text == "again"
+        assert "secret-of-mine" not in view.said and "dying with •••" in view.said
+        assert "secret-of-mine" not in bench.notices[0]
+
+
+async def test_a_call_has_its_time() -> None:
+    async with serving(plain("slow", timeout=0.2)) as bench:
+        await bench.servers.settled(30)
+        with pytest.raises(McpFault, match=r"no answer within 0\.2 s"):
+            await bench.call("mcp__slow__sleep")
+        assert (await bench.call("mcp__slow__echo", text="still here")).text == "still here"
+
+
+async def test_tools_that_appear_later_are_offered() -> None:
+    async with serving(plain("grows")) as bench:
+        await bench.servers.settled(30)
+        await bench.call("mcp__grows__grow")
+        view = await bench.until("grows", lambda view: len(view.tools) > 5)
+        assert view.tools[-1] == "mcp__grows__more5"
+
+
+async def test_a_server_gets_its_own_variables_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-FAKE-0123456789")
+    async with serving(plain("env", env={"MINE": "1"})) as bench:
+        await bench.servers.settled(30)
+        told = json.loads((await bench.call("mcp__env__env")).text)
+        assert told["MINE"] == "1" and "PATH" in told and "OPENAI_API_KEY" not in told
+
+
+async def test_a_restart_connects_anew_and_closing_ends_the_process() -> None:
+    async with serving(plain("one", disabled=True)) as bench:
+        assert bench.view("one").state == "stopped"
+        assert await bench.servers.restart("one")
+        await bench.servers.settled(0)
+        view = await bench.until("one", lambda view: view.state == "ready")
+        assert await bench.servers.restart("one")
+        assert bench.view("one").state == "starting"
+        await bench.until("one", lambda view: view.state == "ready")
+        assert not await bench.servers.restart("nobody")
+    assert bench.view("one").state == "stopped"
+    assert view.tools[0] == "mcp__one__echo"
+
+
+def test_the_sdk_is_not_loaded_before_there_is_a_server() -> None:
+    code = (
+        "import sys, kimi_tui.mcp, kimi_tui.bootstrap; from pathlib import Path;"
+        "kimi_tui.mcp.Servers([], Path.cwd()).start(); print('mcp.client' in sys.modules, 'httpx2' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "False"]
