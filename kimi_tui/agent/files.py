@@ -59,6 +59,7 @@ class Files:
         self._tell, self._clock, self._keep_days = tell, clock, keep_days
         self._open: Passage | None = None
         """The passage of the running step."""
+        self._beginning = asyncio.Lock()
         self._takes: set[asyncio.Task[None]] = set()
         self._newest: asyncio.Task[None] | None = None
         """Records what the last step has changed."""
@@ -75,6 +76,10 @@ class Files:
 
     async def before_change(self, mark: CheckpointMark) -> None:
         """A tool that may change files is about to run in the step of this checkpoint: record how they are."""
+        async with self._beginning:  # calls that run side by side are of one step, and need one snapshot
+            await self._begin(mark)
+
+    async def _begin(self, mark: CheckpointMark) -> None:
         if not self._recording or self._open is not None:
             return
         try:
