@@ -330,9 +330,9 @@ def build_desk(
     providers: Iterable[DynamicInjectionProvider] | None = None,
     loop: Loop | None = None,
     headless: bool = False,
-    clock: Callable[[], float] = lambda: 1000.0,
     skills: bool = False,
     learned: Learned | None = None,
+    clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
     learned = learned or Learned()
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
