@@ -86,7 +86,7 @@ def test_time_is_moved_and_moved_back_by_commands(work: Path, tmp_path: Path) ->
     model = script(tmp_path, {"text": "one"}, {"text": "two"}, {"when": "compaction", "text": "a summary"})
     keyboard = talk(
         LaunchOptions(work_dir=work, model=model),
-        *("first", "second", "/timeline", "/rewind 2", "3", "/rewind 2", "1", "/undo", "/redo", "/redo", "/undo"),
+        *("first", "second", "/timeline", "/rewind 2", "stay", "/rewind 2", "1", "/undo", "/redo", "/redo", "/undo"),
         *("/compact", "/rotations", "/diff now context_1.jsonl", "/name 0 start", "/timeline", "/context"),
     )
     said = "\n".join(keyboard.said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -67,7 +68,10 @@ class Walk:
         return not self.app.chat.state.busy
 
 
-async def test_the_tour_shows_all_that_it_promises_and_leaves_nothing_behind(home: Path) -> None:
+async def test_the_tour_shows_all_that_it_promises_and_leaves_nothing_behind(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with scratch() as options:
         place = options.work_dir.parent
         without_pauses(place / "home" / "config.toml", place / "script.json")
