@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.cli.connecting import connect
@@ -62,6 +64,15 @@ def _leave_on_signals() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         if number := getattr(signal, name, None):
             signal.signal(number, leave)
+
+
+def _examined(path: str) -> Iterator[str]:
+    from kimi_tui.cli import doctor
+
+    try:
+        yield from doctor.told(doctor.looked_over(Path(path) / "context.jsonl", mend=False))
+    except (Fault, OSError) as fault:
+        yield str(fault)
 
 
 class Conversation:
@@ -207,6 +218,8 @@ class Conversation:
             case slash.Wanted("mcp"):
                 listed = self._submit(cmd.ListMcp())
                 self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
+            case slash.Wanted("doctor"):
+                self.console.say([*_examined(self.state.path)])
             case slash.Wanted("cost"):
                 self.console.say([listings.gauge(self.state.tokens)])
             case slash.Wanted(name):

@@ -17,6 +17,7 @@ HERE: dict[str, tuple[str, str]] = {
     "read": ("FILE", "the conversation in a rotation"),
     "tasks": ("[ID | stop ID]", "background tasks, the output of one, the end of one"),
     "mcp": ("[restart NAME]", "connected tool servers"),
+    "doctor": ("", "check the files of this session"),
 }
 """What has keys on the screen, and so no slash command there."""
 
@@ -138,4 +139,4 @@ def _help(state: ScreenState) -> Iterator[str]:
         if command.name not in NOT_HERE and command.name not in HERE:
             yield f"/{command.name}{f' {command.usage}' if command.usage else ''}: {command.help}"
     for name, (usage, text) in HERE.items():
-        yield f"/{name} {usage}: {text}"
+        yield f"/{name}{f' {usage}' if usage else ''}: {text}"
