@@ -96,7 +96,7 @@ def read(text: str, state: ScreenState) -> cmd.Command | Said | Wanted:
 def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
     words = argument.split()
     match word, words:
-        case (("tasks" | "mcp"), []):
+        case (("tasks" | "mcp" | "doctor"), []):
             return Wanted(word)
         case "tasks", ["stop", task]:
             return cmd.StopTask(task)
