@@ -178,10 +178,10 @@ def _emptied(paths: Paths) -> bool:
     return bool(switches) and switches[-1].messages[1] == 0
 
 
-def repair(path: Path) -> Report:
+def repair(path: Path, disk: Disk | None = None) -> Report:
     """Mends what can be mended and looks again. Raises `SessionLocked` when the session is open elsewhere, `OSError`
     when the disk refuses."""
-    store = Store(context_file(path), durability="always")
+    store = Store(context_file(path), durability="always", disk=disk)
     try:
         store.open()()
         mended = [problem.what for problem in store.problems if problem.kind in ("repaired", "recovered")]

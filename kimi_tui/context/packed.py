@@ -7,6 +7,8 @@ import io
 from pathlib import Path
 from typing import BinaryIO
 
+from kimi_tui.context.paths import PACKED_SUFFIXES
+
 try:
     import zstandard
 except ImportError:  # the `zstd` extra is not installed
@@ -19,11 +21,15 @@ SUFFIX = ".zst" if _HAS_ZSTD else ".gz"
 
 def packed_path(path: Path) -> Path | None:
     """The compressed form of a rotation, when that is what there is."""
-    for suffix in (".zst", ".gz"):
-        packed = path.with_name(path.name + suffix)
+    for packed in packed_forms(path):
         if packed.exists() and not (path.exists() and path.stat().st_size):
             return packed
     return None
+
+
+def packed_forms(path: Path) -> list[Path]:
+    """Where a compressed form of a rotation would be."""
+    return [path.with_name(path.name + suffix) for suffix in PACKED_SUFFIXES]
 
 
 def open_rotation(path: Path) -> BinaryIO:

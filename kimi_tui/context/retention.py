@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.journal import Entry
-from kimi_tui.context.packed import SUFFIX, pack, packed_path
+from kimi_tui.context.packed import SUFFIX, pack, packed_forms, packed_path
 from kimi_tui.context.store import Publish, Store
 
 
@@ -67,8 +67,8 @@ def delete(store: Store, file: str) -> tuple[int, Publish]:
     freed = 0
     with store.writing():
         store.journal.write(Entry(pruned=file))
-        for each in (packed_path(path), path):
-            if each is not None and each.exists():
+        for each in (path, *packed_forms(path)):  # the packed form last: an empty file alone would be half a rotation
+            if each.exists():
                 freed += each.stat().st_size
                 store.disk.unlink(each)
 
