@@ -13,6 +13,7 @@ from kimi_tui.ui.screens.jump import Jump
 from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.screens.mcp import Mcp
 from kimi_tui.ui.screens.model_picker import ModelPicker
+from kimi_tui.ui.screens.parting import Parting
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.screens.sessions import Sessions
@@ -40,4 +41,4 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
     return None
 
 
-__all__ = ["Compare", "Help", "Jump", "LinePrompt", "RevertChoice", "Rotations", "page"]
+__all__ = ["Compare", "Help", "Jump", "LinePrompt", "Parting", "RevertChoice", "Rotations", "page"]

@@ -650,7 +650,14 @@ async def test_text_typed_while_the_chat_has_the_focus_goes_to_the_prompt() -> N
 
 @pytest.mark.parametrize(
     ("typed", "page"),
-    [("/context", "ContextView"), ("/sessions", "Sessions"), ("/model", "ModelPicker"), ("/rotations", "Rotations")],
+    [
+        ("/context", "ContextView"),
+        ("/sessions", "Sessions"),
+        ("/model", "ModelPicker"),
+        ("/rotations", "Rotations"),
+        ("/tasks", "Tasks"),
+        ("/mcp", "Mcp"),
+    ],
 )
 async def test_a_command_opens_its_page_and_escape_closes_it(typed: str, page: str) -> None:
     async with stage() as shown:
