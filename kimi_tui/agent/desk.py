@@ -84,13 +84,15 @@ class Desk:
     """What was noticed while opening, beside what the context itself reports."""
     title: str = ""
     """What the session is called now: by the user, or after its first prompt."""
+    skills: SessionSkills = field(default_factory=SessionSkills)
     tasks: SessionTasks | None = None
     """Commands in the background; None where there can be none."""
     servers: SessionServers | None = None
     """Servers that lend tools; None where none may."""
-    skills: SessionSkills = field(default_factory=SessionSkills)
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
+    parent: Desk | None = None
+    """Whoever sent this subagent; None for the session's own agent."""
     tool_state: dict[str, Any] = field(default_factory=dict)
     """Shared between the calls of the tools, for as long as the session is open."""
     clock: Callable[[], float] = time.time
@@ -125,6 +127,11 @@ class Desk:
         """Where the plan of this session is written."""
         return Path(self.state.plan_file) if self.state.plan_file else self.session.folder / "plan.md"
 
+    @property
+    def in_plan_mode(self) -> bool:
+        """Also while the one who sent this subagent is."""
+        return self.modes.plan or (self.parent is not None and self.parent.in_plan_mode)
+
     def step_view(self) -> StepView:
         """What injection providers may know."""
         return StepView(
@@ -132,6 +139,7 @@ class Desk:
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
             afk=(self.modes.afk or self.headless) and self.model.view.tools,
+            root=self.parent is None,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
@@ -188,6 +196,9 @@ class Desk:
         self.used += usage.input + usage.output
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
+        if self.parent is not None:
+            self.parent.spent(usage)
+            self.parent.tell_tokens()
 
     def apply_modes(self) -> None:
         """Let the approvals know whom they may ask."""
