@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,6 +12,7 @@ from kimi_tui.protocol.commands import ListMcp, RestartMcp
 from kimi_tui.protocol.events import McpChanged
 from kimi_tui.protocol.views import McpServerView
 from kimi_tui.ui.screens.mcp import Mcp
+from kimi_tui.ui.theme import LIGHT
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
 
@@ -103,3 +104,19 @@ async def test_any_size_is_survived(size: tuple[int, int]) -> None:
         await pilot.press("down", "enter", "escape", "escape")
         await pilot.pause()
         assert len(app.screen_stack) == 1
+
+
+def test_it_looks_as_it_did(snap_compare: Callable[..., bool]) -> None:
+    def opened() -> Mcp:
+        screen = Mcp()
+        screen.servers.clock = lambda: NOW
+        return screen
+
+    async def answered(pilot: Pilot[None]) -> None:
+        assert isinstance(pilot.app, Stage)
+        await pilot.pause()
+        pilot.app.tell(McpChanged(SERVERS))
+        await pilot.press("down")
+        await pilot.pause()
+
+    assert snap_compare(Stage(opened, LIGHT), run_before=answered, terminal_size=(110, 20))

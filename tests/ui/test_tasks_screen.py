@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -186,3 +186,19 @@ async def test_any_size_is_survived(size: tuple[int, int]) -> None:
     async with shown(size=size) as (app, _, pilot):
         app.tell(TaskRead(SERVER, PRINTED))
         await pilot.press("enter", "escape", "x")
+
+
+@pytest.mark.parametrize("size", [(110, 24), (60, 16)])
+def test_it_looks_as_it_did(size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+    def opened() -> Tasks:
+        screen = Tasks(TASKS)
+        screen.tasks.clock = lambda: NOW
+        return screen
+
+    async def printed(pilot: Pilot[None]) -> None:
+        assert isinstance(pilot.app, Stage)
+        await wait_for_reading(pilot.app, pilot, "bash-1")
+        pilot.app.tell(TaskRead(SERVER, PRINTED))
+        await pilot.pause()
+
+    assert snap_compare(Stage(opened), run_before=printed, terminal_size=size)
