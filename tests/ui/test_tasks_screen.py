@@ -16,7 +16,15 @@ from kimi_tui.ui.screens.tasks import PAUSE, Tasks
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
 
-SERVER = TaskView("bash-1", "python -m http.server 8000", "running", pid=4711, started_at=NOW - 125)
+SERVER = TaskView(
+    "bash-1",
+    "python -m http.server 8000",
+    "running",
+    "serves the docs",
+    4711,
+    NOW - 125,
+    output_file="/data/sessions/ab/77/tasks/bash-1.log",
+)
 TESTS = TaskView("bash-2", "pytest -x [all]", "failed", started_at=NOW - 90, ended_at=NOW - 60, exit_code=1)
 BUILD = TaskView("bash-3", "make build", "done", started_at=NOW - 300, ended_at=NOW - 200, exit_code=0)
 KILLED = TaskView("bash-4", "sleep 1d", "failed", started_at=NOW - 400, ended_at=NOW - 300, exit_code=-9)

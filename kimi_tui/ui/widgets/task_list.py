@@ -11,6 +11,7 @@ from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.tones import Rows, Span, spread
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import paragraph
+from kimi_tui.ui.widgets.status import short_path
 
 
 def mark_of(task: TaskView, marks: Marks) -> Span:
@@ -91,8 +92,10 @@ class TaskList(PickList[TaskView]):
         rows += paragraph(exact(item.command), width, "", 3)
         said = [item.description, item.reason, ended.replace("ended now ago", "ended just now"), origin_of(item)]
         rows += paragraph(" · ".join(literal(part) for part in said if part), width, "quiet", 2) if any(said) else []
-        facts = [item.id, f"process {item.pid}" if item.pid else "", size(item.output_size), item.output_file]
-        return [*rows, *paragraph(" · ".join(literal(fact) for fact in facts if fact), width, "faint", 2)]
+        process = f"process {item.pid}" if item.pid and item.status == "running" else ""
+        facts = [item.id, process, size(item.output_size) if item.output_size else ""]
+        rows += paragraph(" · ".join(literal(fact) for fact in facts if fact), width, "faint", 2)
+        return [*rows, [(short_path(item.output_file, width), "faint")]] if item.output_file else rows
 
 
 def in_order(tasks: tuple[TaskView, ...]) -> list[TaskView]:
