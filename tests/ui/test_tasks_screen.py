@@ -13,6 +13,7 @@ from kimi_tui.protocol.events import TaskRead, TasksChanged
 from kimi_tui.protocol.views import TaskView
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.tasks import PAUSE, Tasks
+from kimi_tui.ui.widgets.readout import printed
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
 
@@ -167,6 +168,12 @@ async def test_text_from_commands_and_their_output_is_literal() -> None:
         app.tell(TaskRead(task, "\x1b[31m[red]red\x1b[0m\n10%\r90%\n"))
         await pilot.pause()
         assert [row.strip() for row in rows_of(screen)[:2]] == ["[red]red", "90%"]
+
+
+def test_a_long_line_is_broken_wherever_the_row_ends() -> None:
+    assert printed("one two three\n", 8) == [[("one two", "")], [("three", "")]]
+    assert printed("ab " * 2000, 10)[:2] == [[("ab ab ab a", "")], [("b ab ab ab", "")]]
+    assert printed("你好世界", 4, indent="  ") == [[("  你", "")], [("  好", "")], [("  世", "")], [("  界", "")]]
 
 
 async def test_on_a_narrow_screen_list_and_output_take_turns() -> None:

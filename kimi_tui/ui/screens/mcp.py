@@ -15,11 +15,12 @@ from textual.binding import Binding, BindingType
 from kimi_tui.protocol.commands import ListMcp, RestartMcp
 from kimi_tui.protocol.events import Event, McpChanged
 from kimi_tui.protocol.views import McpServerView
-from kimi_tui.ui.cells import lasted, literal, plural, wrap
+from kimi_tui.ui.cells import lasted, literal, plural
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.beside import Beside
 from kimi_tui.ui.tones import Rows, Span, spread
+from kimi_tui.ui.widgets.readout import printed
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import paragraph
 
@@ -85,19 +86,18 @@ def report(server: McpServerView, width: int) -> Rows:
     rows: Rows = []
     if server.error:
         now = server.state == "failed"
-        rows += [[("error" if now else "last error", "quiet")], *_text(server.error, width, "bad" if now else "")]
+        rows += [
+            [("error" if now else "last error", "quiet")],
+            *printed(server.error, width, "bad" if now else "", "  "),
+        ]
     if server.tools:
         own = f"mcp__{server.name}__"
         rows += [[]] if rows else []
         rows += [[("tools", "quiet")], *([(f"  {literal(name.removeprefix(own))}", "")] for name in server.tools)]
     if server.said:
         rows += [[]] if rows else []
-        rows += [[("what it said", "quiet")], *_text(server.said, width, "")]
+        rows += [[("what it said", "quiet")], *printed(server.said, width, indent="  ")]
     return rows or [[("nothing to tell yet", "faint")]]
-
-
-def _text(text: str, width: int, tones: str) -> Rows:
-    return [[(f"  {row}", tones)] for row in wrap(text.strip("\n"), max(1, width - 2))]
 
 
 class Mcp(Beside):

@@ -28,6 +28,6 @@ class Parting(Ask):
         super().__init__(title, options, facts=self._commands)
 
     def _commands(self, width: int) -> Rows:
-        rows: Rows = [[(cut(exact(task.command), width), "quiet")] for task in self._tasks[:NAMED]]
+        rows: Rows = [[(cut(exact(task.command[: 2 * width]), width), "quiet")] for task in self._tasks[:NAMED]]
         more = len(self._tasks) - NAMED
         return [*rows, [(f"and {more} more", "faint")]] if more > 0 else rows

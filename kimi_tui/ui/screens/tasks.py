@@ -16,13 +16,14 @@ from textual.timer import Timer
 from kimi_tui.protocol.commands import ReadTask, StopTask
 from kimi_tui.protocol.events import Event, TaskRead, TasksChanged
 from kimi_tui.protocol.views import TaskView
-from kimi_tui.ui.cells import exact, plural, wrap
+from kimi_tui.ui.cells import exact, plural
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.beside import Beside
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.tones import Rows
 from kimi_tui.ui.widgets.options import Option
+from kimi_tui.ui.widgets.readout import printed
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.task_list import TaskList, in_order
 
@@ -145,11 +146,11 @@ class Tasks(Beside):
             if answer == "stop":
                 ask(self, StopTask(chosen.id))
 
-        about = f"{exact(chosen.command)}\n\nIt is ended with everything that it has started."
+        about = f"{exact(chosen.command[:1000])}\n\nIt is ended with everything that it has started."
         self.app.push_screen(Ask("Stop this task?", options, about, tone="bad"), stop)
 
 
 def _rows(output: str, width: int) -> Rows:
     if not output:
         return [[("nothing printed yet", "faint")]]
-    return [[(row, "")] for row in wrap(output.rstrip("\n"), width)]
+    return printed(output, width)

@@ -9,8 +9,27 @@ from collections.abc import Callable
 
 from textual import events
 
+from kimi_tui.ui.rows import breaks
+from kimi_tui.ui.text import clean
 from kimi_tui.ui.tones import Rows, Span
 from kimi_tui.ui.widgets.roll import Roll
+
+LONG = 4000
+"""Signs of a line beyond which nobody reads words."""
+
+
+def printed(text: str, width: int, tones: str = "", indent: str = "") -> Rows:
+    """What a program printed, in rows. Takes time in proportion to the text, however long its lines are."""
+    room = max(1, width - len(indent))
+    lines = clean(text.rstrip("\n")).split("\n")
+    return [[(indent + line[start:end], tones)] for line in lines for start, end in _parts(line, room)]
+
+
+def _parts(line: str, room: int) -> list[tuple[int, int]]:
+    """Broken between words; a very long line without a thought, as terminals do."""
+    if len(line) > LONG and line.isascii():
+        return [(start, start + room) for start in range(0, len(line), room)]
+    return [(start, end) for start, end, _ in breaks(line, room)]
 
 
 class Readout(Roll, can_focus=True):

@@ -74,7 +74,7 @@ class TaskList(PickList[TaskView]):
         left: list[Span] = [(f"{mark} ", tone)]
         if origin := origin_of(item):
             left.append((f"{origin if width > 60 else 'left over'}  ", "moved"))
-        left.append((exact(item.command), ""))
+        left.append((exact(item.command[: 2 * width]), ""))
         state = f"{state_of(item)}  " if item.status != "running" else ""
         right: list[Span] = [(state, "quiet"), (f"{took(item, self.clock()):>6}", "faint")]
         return [lead, *spread(left, right, width - 2)]
@@ -89,7 +89,7 @@ class TaskList(PickList[TaskView]):
         ended = f"ended {ago(item.ended_at, self.clock())} ago" if item.ended_at else ""
         right = took(item, self.clock())
         rows: Rows = [spread([(f"{mark} ", tone), (state_of(item), "strong")], [(right, "quiet")], width)]
-        rows += paragraph(exact(item.command), width, "", 3)
+        rows += paragraph(exact(item.command[: 4 * width]), width, "", 3)
         said = [item.description, item.reason, ended.replace("ended now ago", "ended just now"), origin_of(item)]
         rows += paragraph(" · ".join(literal(part) for part in said if part), width, "quiet", 2) if any(said) else []
         process = f"process {item.pid}" if item.pid and item.status == "running" else ""
