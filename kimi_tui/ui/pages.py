@@ -11,10 +11,13 @@ from kimi_tui.ui.screens.context_view import ContextView
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.jump import Jump
 from kimi_tui.ui.screens.line_prompt import LinePrompt
+from kimi_tui.ui.screens.mcp import Mcp
 from kimi_tui.ui.screens.model_picker import ModelPicker
+from kimi_tui.ui.screens.parting import Parting
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.screens.sessions import Sessions
+from kimi_tui.ui.screens.tasks import Tasks
 from kimi_tui.ui.state import ScreenState
 
 
@@ -31,7 +34,11 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
             return ModelPicker(state.model, marks)
         case "rotations":
             return Rotations(None, marks)
+        case "tasks":
+            return Tasks(state.tasks, marks)
+        case "mcp":
+            return Mcp(marks)
     return None
 
 
-__all__ = ["Compare", "Help", "Jump", "LinePrompt", "RevertChoice", "Rotations", "page"]
+__all__ = ["Compare", "Help", "Jump", "LinePrompt", "Parting", "RevertChoice", "Rotations", "page"]

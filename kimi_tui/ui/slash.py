@@ -54,6 +54,7 @@ TABLE: tuple[SlashCommand, ...] = (
     SlashCommand("cost", "", "what this session has cost"),
     SlashCommand("copy", "", "copy the last answer"),
     SlashCommand("tasks", "", "background tasks"),
+    SlashCommand("todo", "", "show or fold the to-do list"),
     SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
     SlashCommand("ralph", "<prompt>", "repeat a prompt until the model says it is done"),
     SlashCommand("doctor", "", "check the files of this session"),
@@ -161,4 +162,6 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "add-dir": _add_dir,
     "model": _model,
 }
-_SCREEN = {"help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}
+_SCREEN = frozenset(
+    ("help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit", "tasks", "mcp", "todo")
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TodoItem, Tokens
+from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TaskView, TodoItem, Tokens
 
 Activity = Literal["", "waiting", "thinking", "answering", "tool", "retrying", "asking"]
 """What a running turn is busy with; empty when none runs."""
@@ -68,6 +68,7 @@ class ScreenState:
     steers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     todos: tuple[TodoItem, ...] = ()
+    tasks: tuple[TaskView, ...] = ()
     commands: tuple[SlashCommand, ...] = ()
     undo: str = ""
     redo: str = ""
@@ -81,6 +82,16 @@ class ScreenState:
     def busy(self) -> bool:
         """A turn or a compaction runs, so Esc has something to stop."""
         return bool(self.activity) or self.compaction is not None
+
+    @property
+    def running(self) -> tuple[TaskView, ...]:
+        """Background tasks that run, whoever started them."""
+        return tuple(task for task in self.tasks if task.status == "running")
+
+    @property
+    def ending(self) -> tuple[TaskView, ...]:
+        """Those that end with this session."""
+        return tuple(task for task in self.running if not task.session)
 
 
 def apply(state: ScreenState, event: ev.Event) -> ScreenState:
@@ -134,6 +145,8 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, steers=steers, prompts=prompts)
         case ev.TodosChanged(todos):
             return replace(state, todos=todos)
+        case ev.TasksChanged(tasks):
+            return replace(state, tasks=tasks)
     return None
 
 

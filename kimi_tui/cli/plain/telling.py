@@ -117,7 +117,7 @@ class Telling:
                     yield tool.output.rstrip("\n")
                 yield listings.tool_line(tool)
             case ev.TodosChanged(todos):
-                yield from map(_todo, todos)
+                yield from map(todo_line, todos)
 
     def _beside(self, event: ev.Event) -> Iterable[str]:
         match event:
@@ -198,5 +198,5 @@ def _entry(entry: Entry) -> str:
     return listings.entry_line(entry)
 
 
-def _todo(item: TodoItem) -> str:
+def todo_line(item: TodoItem) -> str:
     return f"{_BOXES[item.status]} {one_line(item.title)}"
