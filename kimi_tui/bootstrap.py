@@ -182,7 +182,7 @@ class StandardOpener:
 
     def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
         file = data_folder() / "mcp.json"
-        return SessionServers(self._settings.mcp, file, session.work_dir, toolset, self._emit)
+        return SessionServers(self._settings.mcp, file, session.work_dir, logs_folder(), toolset, self._emit)
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""

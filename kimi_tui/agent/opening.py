@@ -86,10 +86,7 @@ async def put_away(desk: Desk, reason: str) -> None:
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
     await desk.files.close()
-    if desk.tasks is not None:
-        await desk.tasks.close()
-    if desk.servers is not None:
-        await desk.servers.close()
+    await _end_processes(desk)
     if desk.summariser is not None:
         await desk.summariser.close()
     try:
@@ -98,6 +95,14 @@ async def put_away(desk: Desk, reason: str) -> None:
         await asyncio.to_thread(desk.session.drop_if_empty)
     except OSError as fault:
         log.warning("the session could not be closed in good order: %s", fault)
+
+
+async def _end_processes(desk: Desk) -> None:
+    """Background tasks and servers end with the session, all at the same time."""
+    ending = [one.close() for one in (desk.tasks, desk.servers) if one is not None]
+    for fault in await asyncio.gather(*ending, return_exceptions=True):
+        if isinstance(fault, Exception):
+            log.warning("a process of the session could not be ended in good order: %s", fault)
 
 
 def _read_around(desk: Desk) -> tuple[tuple[str, ...], str]:

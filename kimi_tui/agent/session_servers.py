@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_tui.mcp import McpFault, McpTool, Servers, read_servers
+from kimi_tui.mcp import HostedServers, HostedTool, McpFault, read_servers
 from kimi_tui.protocol.commands import ListMcp, RestartMcp
 from kimi_tui.protocol.events import Event, McpChanged, Noticed
 from kimi_tui.settings import McpSettings
@@ -28,13 +28,14 @@ class SessionServers:
         configured: Mapping[str, McpSettings],
         file: Path,
         work_dir: Path,
+        log_dir: Path,
         toolset: Toolset,
         emit: Callable[[Event], None],
     ) -> None:
         servers, self.notices = read_servers(configured, file)
         self._toolset, self._emit = toolset, emit
-        self._offered: dict[str, McpTool] = {}
-        self._servers = Servers(servers, work_dir, changed=self._follow, notice=self._warn)
+        self._offered: dict[str, HostedTool] = {}
+        self._servers = HostedServers(servers, work_dir, log_dir, changed=self._follow, notice=self._warn)
         self._started = False
         self._told = McpChanged(())
 
@@ -64,7 +65,7 @@ class SessionServers:
         for name in self._offered.keys() - tools.keys():
             self._toolset.remove(name)
         for name, tool in tools.items():
-            if self._offered.get(name) is not tool:
+            if self._offered.get(name) != tool:
                 self._toolset.add(remote_tool(tool, (McpFault,)))
         self._offered = tools
         if (event := self.event()) != self._told:

@@ -62,8 +62,10 @@ class Journal:
         self._durable = durable
 
     def begin(self, switch: Switch) -> None:
-        """Raises `OSError`: a switch that cannot be told of could not be undone either, so it does not happen."""
-        self.write(Entry(begin=switch), sync=self._durable)
+        """Raises `OSError`: a switch that cannot be told of could not be undone either, so it does not happen.
+
+        That a session was emptied on purpose must survive a power cut, or the next start would bring it back."""
+        self.write(Entry(begin=switch), sync=self._durable and switch.messages[1] == 0)
 
     def done(self, switch: Switch) -> None:
         with contextlib.suppress(OSError):  # the files tell it too

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +26,20 @@ def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE, spans: array[int] | N
         lazy = path.exists() and path.stat().st_size > lazy_above
         history = History(pages=Pages(path) if lazy else None)
         projection = Projection(path.name, history)
-        return projection, fold(file, projection, lazy=lazy, spans=spans)
+        with _without_collector():
+            return projection, fold(file, projection, lazy=lazy, spans=spans)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Nothing that a replay makes is garbage; looking for it would hold up every other thread, again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def fold(file: BinaryIO, projection: Projection, *, lazy: bool = False, spans: array[int] | None = None) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 
+from kimi_tui.mcp.faults import masked
 from kimi_tui.settings import McpSettings
 
 Transport = Literal["stdio", "http", "sse"]
@@ -39,11 +40,16 @@ class ServerConfig:
 
     @property
     def target(self) -> str:
-        """What may be shown of where it is."""
+        """Where it is: the program's name, or the address without what stands around it."""
         if self.command:
             return Path(self.command).name
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+
+    @property
+    def shown_target(self) -> str:
+        """The same, without anything that is a secret elsewhere."""
+        return masked(self.target, self.secrets)
 
     @property
     def secrets(self) -> tuple[str, ...]:

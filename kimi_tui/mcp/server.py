@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -48,11 +49,6 @@ class McpTool:
     description: str
     schema: Schema
 
-    @property
-    def shown(self) -> tuple[str, str]:
-        """Server and tool, as the user knows them."""
-        return self.server.name, self.original
-
     async def call(self, arguments: dict[str, Any]) -> McpResult:
         """Raises McpFault. Cancelling tells the server that nobody waits any more."""
         return await self.server.call(self.original, arguments)
@@ -88,7 +84,7 @@ class Server:
             name=self.name,
             state=self._state,
             transport=self.config.transport,
-            target=masked(self.config.target, self.config.secrets),
+            target=self.config.shown_target,
             tools=tuple(tool.name for tool in self.tools),
             error=self._error,
             retry_at=self._retry_at,
@@ -120,7 +116,7 @@ class Server:
         if client is None:
             raise McpFault(f"The server {self.name} is not connected{f': {self._error}' if self._error else ''}.")
         try:
-            return result_of(await client.call_tool(tool, arguments))
+            return result_of(await client.call_tool(tool, _sendable(arguments)))
         except Exception as fault:
             log.info("a call of %s failed: %s", self.name, type(fault).__name__)
             raise McpFault(masked(self._explained(fault), self.config.secrets)) from None
@@ -229,3 +225,10 @@ class Server:
         if not lines or self.config.transport != "stdio":
             return fault
         return f"{fault}; its last words: {masked(lines[-1][:200], self.config.secrets)}"
+
+
+def _sendable(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Without lone surrogates: they cannot be encoded, and the SDK would drop the connection over one."""
+    text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
+    sent: dict[str, Any] = json.loads(text)
+    return sent

@@ -1,4 +1,4 @@
-"""All servers of a session.
+"""All servers of a session, in this process; `HostedServers` keeps them in another one.
 
 servers = Servers(configs, work_dir, changed=…, notice=…)
 servers.start()                     # in the background, each on its own: nobody waits for any of them

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import os
+import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from mcp.shared._stream_protocols import ReadStream
 
 CLIENT = "kimi-tui"
+GRACE = 0.4
+"""Seconds that a program gets to end when its input does, and again when it is asked to: nobody waits at the exit."""
 SAID = 4000
 """Characters that are kept of what a server writes to its standard error."""
 
@@ -48,6 +51,8 @@ def load() -> None:
     """Load the SDK; takes a second or two: for a worker thread."""
     for module in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.sse"):
         importlib.import_module(module)
+    stdio: Any = sys.modules["mcp.client.stdio"]
+    stdio.PROCESS_TERMINATION_TIMEOUT, stdio.FORCE_KILL_TIMEOUT = GRACE, GRACE
     for name in ("mcp", "client", "httpx2", "httpcore2"):  # they write what passes, addresses with keys included
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
@@ -124,6 +129,10 @@ async def _http(config: ServerConfig, ears: Ears, stack: AsyncExitStack) -> Tran
 @asynccontextmanager
 async def _heard_errors(ears: Ears) -> AsyncGenerator[TextIO, None]:
     """A pipe for a server's standard error: what it writes must not get onto the screen."""
+    if os.name == "nt":  # its event loop cannot read such a pipe
+        with os.fdopen(os.open(os.devnull, os.O_WRONLY), "w") as nowhere:
+            yield nowhere
+        return
     receive, send = os.pipe()
     reader = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(

@@ -474,22 +474,6 @@ class SessionsListed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class AsideStarted(Event):
-    """A question is asked beside the conversation; it leaves no trace in it."""
-
-    question: str
-
-
-@dataclass(frozen=True, slots=True)
-class AsideEnded(Event):
-    """The answer, or why there is none. Neither is stored."""
-
-    question: str
-    answer: str = ""
-    fault: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class TasksChanged(Event):
     """A background task was started, found again, or has ended. All that are known, oldest first."""
 
@@ -508,6 +492,22 @@ class McpChanged(Event):
     """All servers that are configured, as they stand."""
 
     servers: tuple[McpServerView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AsideStarted(Event):
+    """A question is asked beside the conversation; it leaves no trace in it."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsideEnded(Event):
+    """The answer, or why there is none. Neither is stored."""
+
+    question: str
+    answer: str = ""
+    fault: str = ""
 
 
 # --- everything else ---------------------------------------------------------------------------------------------

@@ -30,16 +30,16 @@ def parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def markdown_rows(source: str, width: int) -> list[Row]:
-    """Cleaned markdown as rows of at most `width` cells, a blank row between blocks."""
-    return block_rows(parser().parse(source), width)
+def markdown_rows(source: str, width: int, indent: int = 0) -> list[Row]:
+    """Cleaned markdown as rows of at most `width` cells after an indent, a blank row between blocks."""
+    return block_rows(parser().parse(source), width, indent)
 
 
-def block_rows(tokens: Sequence[Token], width: int) -> list[Row]:
+def block_rows(tokens: Sequence[Token], width: int, indent: int = 0) -> list[Row]:
     from markdown_it.tree import SyntaxTreeNode
 
     root = SyntaxTreeNode(tokens)
-    return _Blocks(max(1, width)).inside(root, loose=True)
+    return _Blocks(max(1, width), (Piece(" " * indent),) if indent else ()).inside(root, loose=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ TABLE: tuple[SlashCommand, ...] = (
     SlashCommand("copy", "", "copy the last answer"),
     SlashCommand("tasks", "", "background tasks"),
     SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
-    SlashCommand("ralph", "<prompt>", "repeat a prompt until the model says it is done"),
+    SlashCommand("ralph", "[N] <prompt>", "repeat a prompt until the model says it is done, N rounds at most"),
+    SlashCommand("flow", "", "where the running flow stands, as a graph"),
     SlashCommand("doctor", "", "check the files of this session"),
     SlashCommand("exit", "", "leave", ("quit",)),
 )
@@ -161,4 +162,4 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "add-dir": _add_dir,
     "model": _model,
 }
-_SCREEN = {"help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}
+_SCREEN = {"flow", "help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}

@@ -27,8 +27,9 @@ _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})[^\n]*\n")
 class OpenMarkdown:
     """The rows of a growing source."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, indent: int = 0) -> None:
         self.width = width
+        self.indent = indent
         self._seen = 0
         self._held = ""
         self._tail = ""
@@ -45,7 +46,7 @@ class OpenMarkdown:
         if line:
             self._commit(line, inside)
             tokens = parser().parse(self._tail)
-        tail = block_rows(tokens, self.width)
+        tail = block_rows(tokens, self.width, self.indent)
         between = [BLANK] if self._rows and tail and self._parted else []
         return [*self._rows, *between, *tail]
 
@@ -60,7 +61,7 @@ class OpenMarkdown:
         the tail gets the opening line again."""
         lines = self._tail.split("\n")
         head, self._tail = "\n".join(lines[:line]), "\n".join(lines[line:])
-        drawn = block_rows(parser().parse(head), self.width)
+        drawn = block_rows(parser().parse(head), self.width, self.indent)
         if self._rows and drawn and self._parted:
             self._rows.append(BLANK)
         self._rows += drawn

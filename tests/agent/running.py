@@ -1,9 +1,9 @@
-"""An agent that has been put together by hand, running."""
+"""An agent that has been put together by hand, running; and time for what real processes have to do."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from kimi_tui.protocol.commands import Close
@@ -21,3 +21,10 @@ async def running(it: Bench) -> AsyncIterator[Bench]:
         async with asyncio.timeout(20):
             await serving
             await reading
+
+
+async def eventually(holds: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until it holds. The time is for a very busy machine."""
+    async with asyncio.timeout(seconds):
+        while not holds():
+            await asyncio.sleep(0.01)

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.mcp import McpResult, McpTool, ServerConfig, Servers
+from kimi_tui.mcp import HostedServers, HostedTool, McpResult, ServerConfig
+from kimi_tui.mcp.server import McpTool
+from kimi_tui.mcp.servers import Servers
 from kimi_tui.protocol.views import McpServerView
 
 HERE = Path(__file__).parent
@@ -19,14 +21,14 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Bench:
-    servers: Servers
+    servers: Servers | HostedServers
     notices: list[str] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def view(self, name: str) -> McpServerView:
         return next(view for view in self.servers.status() if view.name == name)
 
-    def tool(self, name: str) -> McpTool:
+    def tool(self, name: str) -> McpTool | HostedTool:
         return next(tool for tool in self.servers.tools() if tool.name == name)
 
     async def call(self, name: str, **arguments: Any) -> McpResult:
@@ -34,7 +36,7 @@ class Bench:
 
     async def until(self, name: str, wanted: Callable[[McpServerView], bool]) -> McpServerView:
         """The server's view as soon as it is as wanted."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not wanted(self.view(name)):
                 self.news.clear()
                 await self.news.wait()

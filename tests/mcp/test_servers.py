@@ -17,7 +17,7 @@ from tests.mcp.benches import Bench, http_address, plain, sdk, serving
 
 async def test_a_server_over_stdio_lends_its_tools(tmp_path: Path) -> None:
     async with serving(sdk("my")) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         view = bench.view("my")
         assert (view.state, view.error, view.target) == ("ready", "", Path(sys.executable).name)
         assert view.tools == tuple(f"mcp__my__{name}" for name in ("add", "walk", "picture", "breaks", "waits"))
@@ -55,7 +55,7 @@ async def test_a_server_over_http_lends_its_tools_and_is_found_again_after_a_res
             "web", "http", url=f"{url}?key=sk-FAKE-12345", headers={"Authorization": "Bearer abcdefgh"}
         )
         async with serving(config) as bench:
-            await bench.servers.settled(30)
+            await bench.servers.settled(60)
             view = bench.view("web")
             assert (view.state, view.error, view.target) == ("ready", "", url)
             assert (await bench.call("mcp__web__add", a=2, b=3)).text == "5"
@@ -71,7 +71,7 @@ async def test_a_server_over_http_lends_its_tools_and_is_found_again_after_a_res
 
 async def test_a_server_that_cannot_be_started_says_why_and_stops_nobody() -> None:
     async with serving(ServerConfig("gone", "stdio", "/no/such/program"), plain("good")) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         view = bench.view("gone")
         assert (view.state, view.retry_at) == ("failed", None)
         assert view.error == "there is no program '/no/such/program'"
@@ -102,7 +102,7 @@ async def test_a_server_that_works_at_the_second_attempt_is_ready(
 
 async def test_a_server_that_never_answers_has_its_time() -> None:
     async with serving(plain("deaf", "deaf", startup_timeout=0.5)) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         assert bench.view("deaf").error.startswith("no answer within 0.5 s")
 
 
@@ -115,7 +115,7 @@ async def test_waiting_for_servers_has_an_end() -> None:
 async def test_a_server_that_dies_in_a_call_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_module, "WAITS", (0.0, 0.0))
     async with serving(plain("frail", env={"PLAIN_TOKEN": "secret-of-mine"})) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         with pytest.raises(McpFault, match="ended before it answered"):
             await bench.call("mcp__frail__die")
         await bench.until("frail", lambda view: view.state != "ready")
@@ -127,7 +127,7 @@ async def test_a_server_that_dies_in_a_call_comes_back(monkeypatch: pytest.Monke
 
 async def test_a_call_has_its_time() -> None:
     async with serving(plain("slow", timeout=0.2)) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         with pytest.raises(McpFault, match=r"no answer within 0\.2 s"):
             await bench.call("mcp__slow__sleep")
         assert (await bench.call("mcp__slow__echo", text="still here")).text == "still here"
@@ -135,7 +135,7 @@ async def test_a_call_has_its_time() -> None:
 
 async def test_tools_that_appear_later_are_offered() -> None:
     async with serving(plain("grows")) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         await bench.call("mcp__grows__grow")
         view = await bench.until("grows", lambda view: len(view.tools) > 5)
         assert view.tools[-1] == "mcp__grows__more5"
@@ -144,7 +144,7 @@ async def test_tools_that_appear_later_are_offered() -> None:
 async def test_a_server_gets_its_own_variables_and_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-FAKE-0123456789")
     async with serving(plain("env", env={"MINE": "1"})) as bench:
-        await bench.servers.settled(30)
+        await bench.servers.settled(60)
         told = json.loads((await bench.call("mcp__env__env")).text)
         assert told["MINE"] == "1" and "PATH" in told and "OPENAI_API_KEY" not in told
 
@@ -166,7 +166,8 @@ async def test_a_restart_connects_anew_and_closing_ends_the_process() -> None:
 def test_the_sdk_is_not_loaded_before_there_is_a_server() -> None:
     code = (
         "import sys, kimi_tui.mcp, kimi_tui.bootstrap; from pathlib import Path;"
-        "kimi_tui.mcp.Servers([], Path.cwd()).start(); print('mcp.client' in sys.modules, 'httpx2' in sys.modules)"
+        "kimi_tui.mcp.HostedServers([], Path.cwd(), Path.cwd()).start();"
+        "print('mcp.client' in sys.modules, 'httpx2' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["False", "False"]

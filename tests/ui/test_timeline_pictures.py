@@ -23,7 +23,11 @@ def keys(*pressed: str) -> Callable[[Pilot[None]], object]:
     async def press(pilot: Pilot[None]) -> None:
         await pilot.pause()
         await pilot.press(*pressed)
-        await pilot.pause(PAUSE * 3)
+        await pilot.pause()
+        screen = pilot.app.screen
+        while isinstance(screen, Rotations) and screen._read != "context_3.jsonl":
+            await pilot.pause(PAUSE)
+        await pilot.pause()
 
     return press
 

@@ -147,6 +147,12 @@ class Keyboard(Searching):
             event.stop()
             self.editor.post_message(events.Key(event.key, event.character))
 
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted where nothing takes it is meant for the prompt, also before that has the focus."""
+        event.stop()
+        self.editor.focus()
+        self.editor.post_message(events.Paste(event.text))
+
     # --- the rest ------------------------------------------------------------------------------------------------
 
     def action_cycle_mode(self) -> None:

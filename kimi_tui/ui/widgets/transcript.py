@@ -22,7 +22,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from kimi_tui.ui.blocks import INDENT, Drawing, entry_rows, foldable, gap, indented, tail_rows
+from kimi_tui.ui.blocks import INDENT, Drawing, entry_rows, foldable, gap, tail_rows
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.heights import Heights
 from kimi_tui.ui.marks import UNICODE, Marks
@@ -89,15 +89,40 @@ class Transcript(ScrollView, can_focus=True):
         if changes.reset:
             self._forget_all()
             self.following = True
+        before = {block: self._rows.pop(block, None) for block in changes.blocks}
         for block in changes.blocks:
-            self._rows.pop(block, None)
             if not block.open:
                 self._open.pop(block, None)
         if changes.cut is not None:
             self._relist(changes.cut)
-        self._guess_again(changes.blocks)
-        self._newer = self._newer or not self.following
-        self._settle()
+        places = self._guess_again(changes.blocks)
+        newer, self._newer = self._newer, self._newer or not self.following
+        y = round(self.scroll_y)
+        self._settle(paint=False)
+        if changes.reset or newer != self._newer or y != round(self.scroll_y):
+            self.refresh()
+        else:
+            starts = [self._first_new_row(position, before[block]) for block, position in places.items()]
+            if changes.cut is not None:
+                starts.append(self._heights.top(changes.cut))
+            self._refresh_from(min(starts, default=0) - y)
+
+    def _first_new_row(self, position: int, before: list[Row] | None) -> int:
+        """Where, in the whole content, a block differs from how it was drawn before."""
+        top, now = self._heights.top(position), self._rows.get(self.conversation.blocks[position])
+        if before is None or now is None:
+            return top
+        same = next(
+            (row for row, (old, new) in enumerate(zip(before, now, strict=False)) if old is not new and old != new),
+            min(len(before), len(now)),
+        )
+        return top + self._gap(position) + same
+
+    def _refresh_from(self, y: int) -> None:
+        """Paint the view from this row on; what is above has not changed."""
+        y = max(0, y)
+        if y < self.size.height:
+            self.refresh(Region(0, y, self._inner, self.size.height - y))
 
     def _forget_all(self) -> None:
         self._rows.clear()
@@ -115,17 +140,19 @@ class Transcript(ScrollView, can_focus=True):
             self._heights.append(self._guess(block))
             self._known.append(False)
 
-    def _guess_again(self, blocks: set[Block]) -> None:
-        left = len(blocks)
+    def _guess_again(self, blocks: set[Block]) -> dict[Block, int]:
+        """The heights of these are no longer known. Returns where they are; they are mostly at the end."""
+        places: dict[Block, int] = {}
         for position in range(len(self._heights) - 1, -1, -1):
-            if not left:
-                return
+            if len(places) == len(blocks):
+                break
             block = self.conversation.blocks[position]
             if block in blocks:
-                left -= 1
+                places[block] = position
                 self._known[position] = False
                 if not block.open:
                     self._heights.set(position, self._guess(block))
+        return places
 
     def _guess(self, block: Block) -> int:
         entry = block.entry
@@ -158,7 +185,7 @@ class Transcript(ScrollView, can_focus=True):
         kind = blocks[position].kind or "note"
         return gap(blocks[position - 1].kind or "note", kind) if position else 1
 
-    def _settle(self) -> None:
+    def _settle(self, *, paint: bool = True) -> None:
         """Measure what is in sight, put the view where it belongs, and paint."""
         height = self.size.height
         if not height or not self.is_mounted:
@@ -179,6 +206,8 @@ class Transcript(ScrollView, can_focus=True):
             row = min(row, max(0, self._heights[first] - 1)) if count else 0
             self._place(self._heights.top(first) + row)
         self._ask_for_missing()
+        if paint:
+            self.refresh()
 
     @property
     def content_height(self) -> int:
@@ -200,7 +229,6 @@ class Transcript(ScrollView, can_focus=True):
         bar.window_virtual_size = height
         bar.window_size = self.size.height
         bar.position = y
-        self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -274,16 +302,16 @@ class Transcript(ScrollView, can_focus=True):
         entry = block.entry
         if entry is None:
             return [Row((Piece(f"  {self.marks.more}", "faint"),)), BLANK]
-        drawing = Drawing(self._width, self.is_unfolded(block), self.marks, block.live)
+        drawing = Drawing(self._width, self.is_unfolded(block), self.marks, block.live, block.helper)
         if not block.open:
             return entry_rows(entry, drawing)
         if entry.kind == "thinking":
             return self._draw_thinking(entry.text, drawing)
         stream = self._open.get(block)
         if stream is None or stream.width != drawing.column - INDENT:
-            stream = self._open[block] = OpenMarkdown(drawing.column - INDENT)
+            stream = self._open[block] = OpenMarkdown(drawing.column - INDENT, INDENT)
         rows = stream.rows(entry.text) or [BLANK]
-        return indented([*rows[:-1], self._with_caret(rows[-1])])
+        return [*rows[:-1], self._with_caret(rows[-1])]
 
     def _draw_thinking(self, text: str, drawing: Drawing) -> list[Row]:
         lead = (Piece("  "), Piece(f"{self.marks.rail} ", "faint"))

@@ -1,0 +1,80 @@
+"""The process that speaks to MCP servers: `python -m kimi_tui.mcp.host`.
+
+The SDK takes seconds to load, and what servers send has to be parsed and checked: neither may hold up the screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.llm.host import Emit, serve
+from kimi_tui.llm.masking import remember
+from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.faults import McpFault
+from kimi_tui.mcp.servers import Servers
+
+
+class Hosting:
+    """`watch` starts the servers and tells how they stand until it is cancelled; and `call`, `restart`, `close`."""
+
+    def __init__(self) -> None:
+        self._servers = Servers((), Path())
+
+    async def handle(self, request: dict[str, Any], emit: Emit) -> None:
+        match request["do"]:
+            case "watch":
+                await self._watch(request, emit)
+            case "call":
+                emit(await self._call(request["name"], request["arguments"]))
+            case "restart":
+                await self._servers.restart(request["name"])
+            case "close":
+                await self._servers.close()
+
+    async def _watch(self, request: dict[str, Any], emit: Emit) -> None:
+        configs = [ServerConfig(**{**config, "args": tuple(config["args"])}) for config in request["servers"]]
+        for secret in (secret for config in configs for secret in config.secrets):
+            remember(secret)
+        servers = self._servers = Servers(
+            configs,
+            Path(request["work_dir"]),
+            changed=lambda: emit(self._standing()),
+            notice=lambda text: emit({"notice": text}),
+        )
+        servers.start()
+        emit(self._standing())
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await servers.close()
+
+    def _standing(self) -> dict[str, Any]:
+        tools = [
+            {
+                "name": tool.name,
+                "server": tool.server.name,
+                "original": tool.original,
+                "description": tool.description,
+                "schema": tool.schema,
+            }
+            for tool in self._servers.tools()
+        ]
+        return {"servers": [dataclasses.asdict(view) for view in self._servers.status()], "tools": tools}
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        tool = next((tool for tool in self._servers.tools() if tool.name == name), None)
+        if tool is None:
+            return {"refused": f"The server of {name} is not connected."}
+        try:
+            result = await tool.call(arguments)
+        except McpFault as fault:
+            return {"refused": str(fault)}
+        images = [part.image_url.url for part in result.images]
+        return {"text": result.text, "images": images, "failed": result.failed}
+
+
+if __name__ == "__main__":
+    serve(Hosting().handle)

@@ -1,0 +1,182 @@
+"""The servers of a session, kept by a process of their own (see `host`): this is its other end.
+
+servers = HostedServers(configs, work_dir, log_dir, changed=…, notice=…)
+servers.start()                     # in the background: nobody waits for any of them
+servers.tools(); servers.status()
+await servers.restart("github")
+await servers.close()
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kimi_tui.llm.child import Child
+from kimi_tui.llm.model import ModelFault
+from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.content import McpResult
+from kimi_tui.mcp.faults import McpFault
+from kimi_tui.protocol.messages import ImageURLPart
+from kimi_tui.protocol.views import McpServerView
+
+HOST = "kimi_tui.mcp.host"
+GOODBYE = 3.0
+"""Seconds that servers get to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostedTool:
+    """A tool of a server, as a model may be offered it."""
+
+    name: str
+    """For the model: `mcp__<server>__<tool>`."""
+    server: str
+    original: str
+    """What the server calls it."""
+    description: str
+    schema: dict[str, Any]
+    child: Child = field(repr=False, compare=False)
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """Server and tool, as the user knows them."""
+        return self.server, self.original
+
+    async def call(self, arguments: dict[str, Any]) -> McpResult:
+        """Raises McpFault. Cancelling tells the server that nobody waits any more."""
+        answer: dict[str, Any] = {"refused": "The call was not answered."}
+        try:
+            async for event in self.child.call("call", name=self.name, arguments=arguments):
+                answer = event
+        except ModelFault:
+            answer = {"refused": "The process that speaks to the MCP servers has ended."}
+        if "refused" in answer:
+            raise McpFault(answer["refused"])
+        images = tuple(ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in answer["images"])
+        return McpResult(answer["text"], images, answer["failed"])
+
+
+class HostedServers:
+    """Costs nothing while no server is configured or all are switched off."""
+
+    def __init__(
+        self,
+        configs: Sequence[ServerConfig],
+        work_dir: Path,
+        log_dir: Path,
+        *,
+        changed: Callable[[], None] = lambda: None,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._configs, self._work_dir = {config.name: config for config in configs}, work_dir
+        self._changed, self._notice = changed, notice
+        self._child = Child(HOST, log_dir / "mcp.log")
+        self._views = tuple(_at_rest(config) for config in configs)
+        self._tools: tuple[HostedTool, ...] = ()
+        self._watching: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._closed = False
+
+    def start(self) -> None:
+        """Start all that are not switched off."""
+        if any(not config.disabled for config in self._configs.values()):
+            self._watch()
+
+    def status(self) -> tuple[McpServerView, ...]:
+        return self._views
+
+    def tools(self) -> tuple[HostedTool, ...]:
+        """Of all servers that are connected now."""
+        return self._tools
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until each server that was started is ready or has failed, but no longer than that."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self._watching and any(view.state == "starting" for view in self._views):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            return
+
+    async def restart(self, name: str) -> bool:
+        """Connect anew, also to one that is switched off. False when there is no such server."""
+        if name not in self._configs:
+            return False
+        if self._watching is None or self._watching.done():
+            self._configs[name] = dataclasses.replace(self._configs[name], disabled=False)
+            self._watch()
+            return True
+        try:
+            async for _ in self._child.call("restart", name=name):
+                pass
+        except ModelFault as fault:
+            self._lost(fault)
+        return True
+
+    async def close(self) -> None:
+        """Disconnect from all; the programs that were started are ended, and the process that kept them."""
+        self._closed = True
+        if self._watching is None:
+            return
+        try:
+            async with asyncio.timeout(GOODBYE):
+                async for _ in self._child.call("close"):
+                    pass
+        except (ModelFault, TimeoutError):
+            pass
+        self._watching.cancel()
+        await asyncio.gather(self._watching, return_exceptions=True)
+        await self._child.close()
+
+    def _watch(self) -> None:
+        """Start the process, and in it all servers that are not switched off."""
+        self._views = tuple(
+            view if self._configs[view.name].disabled else dataclasses.replace(view, state="starting", error="")
+            for view in self._views
+        )
+        self._watching = asyncio.create_task(self._follow(), name="watch the MCP servers")
+        self._tell()
+
+    async def _follow(self) -> None:
+        servers = [dataclasses.asdict(config) for config in self._configs.values()]
+        try:
+            async for event in self._child.call("watch", servers=servers, work_dir=str(self._work_dir)):
+                self._take(event)
+        except ModelFault as fault:
+            self._lost(fault)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if "notice" in event:
+            self._notice(event["notice"])
+            return
+        self._views = tuple(McpServerView(**{**view, "tools": tuple(view["tools"])}) for view in event["servers"])
+        self._tools = tuple(HostedTool(**tool, child=self._child) for tool in event["tools"])
+        self._tell()
+
+    def _lost(self, fault: ModelFault) -> None:
+        """The process has ended without being asked to."""
+        if self._closed:
+            return
+        error = "the process that speaks to the servers has ended"
+        self._tools = ()
+        self._views = tuple(
+            view if view.state == "stopped" else dataclasses.replace(view, state="failed", tools=(), error=error)
+            for view in self._views
+        )
+        self._notice(f"the MCP servers are gone: {error}; /mcp starts them again. {fault.hint}".strip())
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        if not self._closed:
+            self._changed()
+
+
+def _at_rest(config: ServerConfig) -> McpServerView:
+    return McpServerView(config.name, "stopped", config.transport, config.shown_target)
