@@ -84,11 +84,11 @@ class Desk:
     """What was noticed while opening, beside what the context itself reports."""
     title: str = ""
     """What the session is called now: by the user, or after its first prompt."""
+    skills: SessionSkills = field(default_factory=SessionSkills)
     tasks: SessionTasks | None = None
     """Commands in the background; None where there can be none."""
     servers: SessionServers | None = None
     """Servers that lend tools; None where none may."""
-    skills: SessionSkills = field(default_factory=SessionSkills)
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
     parent: Desk | None = None

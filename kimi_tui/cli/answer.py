@@ -24,13 +24,14 @@ from kimi_tui.protocol.events import (
 )
 from kimi_tui.protocol.views import Tokens
 
-_ENDS = {
+ENDS: dict[str, str] = {
     "interrupted": "the turn was interrupted",
     "failed": "the turn failed",
     "max_steps": "the turn was stopped: it had used up its steps. More: --max-steps N",
     "tool_call_repeat": "the turn was stopped: the model repeated the same call",
     "blocked": "the prompt was blocked by a hook",
 }
+"""Why a turn ended, where the agent has nothing more exact to say."""
 
 
 @dataclass(slots=True)
@@ -75,11 +76,9 @@ class Answer:
             case TurnEnded():
                 self.reason = event.reason
                 self.steps, self.seconds = self.steps + event.steps, self.seconds + event.seconds
-                self.fault = (
-                    "" if event.reason == "done" else _sentence(event.message or _ENDS[event.reason], event.hint)
-                )
+                self.fault = "" if event.reason == "done" else sentence(event.message or ENDS[event.reason], event.hint)
             case ModelUnavailable(reason=reason, hint=hint) | Failed(message=reason, hint=hint):
-                self.reason, self.fault = "failed", _sentence(reason, hint)
+                self.reason, self.fault = "failed", sentence(reason, hint)
 
     @property
     def over(self) -> bool:
@@ -126,7 +125,8 @@ class Answer:
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
 
 
-def _sentence(message: str, hint: str) -> str:
+def sentence(message: str, hint: str) -> str:
+    """A fault and what to do about it, as one line has them."""
     if not hint:
         return message
     return f"{message.rstrip()}{'' if message.rstrip().endswith(('.', '!', '?')) else '.'} {hint}"

@@ -474,6 +474,22 @@ class SessionsListed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class AsideStarted(Event):
+    """A question is asked beside the conversation; it leaves no trace in it."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsideEnded(Event):
+    """The answer, or why there is none. Neither is stored."""
+
+    question: str
+    answer: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TasksChanged(Event):
     """A background task was started, found again, or has ended. All that are known, oldest first."""
 
@@ -492,22 +508,6 @@ class McpChanged(Event):
     """All servers that are configured, as they stand."""
 
     servers: tuple[McpServerView, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AsideStarted(Event):
-    """A question is asked beside the conversation; it leaves no trace in it."""
-
-    question: str
-
-
-@dataclass(frozen=True, slots=True)
-class AsideEnded(Event):
-    """The answer, or why there is none. Neither is stored."""
-
-    question: str
-    answer: str = ""
-    fault: str = ""
 
 
 # --- everything else ---------------------------------------------------------------------------------------------
@@ -538,8 +538,12 @@ class Closed(Event):
     resume_hint: str = ""
 
 
+_LINE_ENDS = {number: f"\\u{number:04x}" for number in (0x85, 0x2028, 0x2029)}
+"""What some readers take for the end of a line; JSON's own encoder leaves them as they are."""
+
+
 def to_json(event: Event) -> str:
-    """One line of JSON: `{"event": "TextDelta", …}`. Lone surrogates are replaced."""
+    """One line of JSON, for every notion of a line: `{"event": "TextDelta", …}`. Lone surrogates are replaced."""
     body: dict[str, Any] = {"event": type(event).__name__, **dataclasses.asdict(event)}
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text.translate(_LINE_ENDS).encode("utf-8", "replace").decode("utf-8")

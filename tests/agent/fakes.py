@@ -330,8 +330,8 @@ def build_desk(
     providers: Iterable[DynamicInjectionProvider] | None = None,
     loop: Loop | None = None,
     headless: bool = False,
-    clock: Callable[[], float] = lambda: 1000.0,
     skills: bool = False,
+    clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
     given: list[Tool] = [*tools, *([FakeSendDMail(denwa_renji)] if dmail else [])]
