@@ -26,7 +26,7 @@ NOT_HERE = {
 SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.SendPrompt: (ev.TurnEnded, ev.PromptReturned),
     cmd.RunShell: (ev.ToolCallFinished,),
-    cmd.RunSlash: (ev.EntryAdded, ev.TurnEnded, ev.PromptReturned),
+    cmd.RunSlash: (ev.EntryAdded, ev.TurnEnded, ev.AsideEnded, ev.PromptReturned),
     cmd.PreviewRevert: (ev.RevertPreviewed,),
     cmd.RevertTo: (ev.TranscriptReset,),
     cmd.Undo: (ev.TranscriptReset,),

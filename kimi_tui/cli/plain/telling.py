@@ -11,7 +11,7 @@ from kimi_tui.cli.plain.speaking import Speaker
 from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import Entry, ModelView, TodoItem
+from kimi_tui.protocol.views import Entry, ModelView, SubagentView, TodoItem
 
 Lines = Sequence[str]
 
@@ -36,7 +36,16 @@ class Telling:
         """Models whose limits have been told."""
 
     def take(self, event: ev.Event) -> Lines:
-        parts = (self._session, self._model, self._answer, self._tools, self._time, self._listed, self._words)
+        parts = (
+            self._session,
+            self._model,
+            self._answer,
+            self._tools,
+            self._beside,
+            self._time,
+            self._listed,
+            self._words,
+        )
         return [*chain.from_iterable(part(event) for part in parts)]
 
     # --- the session and its model ---
@@ -116,6 +125,20 @@ class Telling:
                 yield listings.tool_line(tool)
             case ev.TodosChanged(todos):
                 yield from map(_todo, todos)
+
+    def _beside(self, event: ev.Event) -> Iterable[str]:
+        match event:
+            case ev.FlowMoved(flow=flow, label=label, iterations=iterations):
+                yield f"({flow}, round {iterations}: {one_line(label)})"
+            case ev.FlowEnded(message=message, iterations=iterations, tokens=tokens):
+                yield f"({message}: {iterations} rounds, {tokens:,} tokens)"
+            case ev.SubagentChanged(
+                SubagentView(description=name, state="running", steps=1, tool_calls=0, tokens=tokens)
+            ):
+                if not tokens.total:
+                    yield f"(subagent {one_line(name)} begins)"
+            case ev.AsideEnded(answer=answer, fault=fault):
+                yield f"(aside: {fault})" if fault else answer
 
     # --- time ---
 

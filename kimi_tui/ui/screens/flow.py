@@ -135,7 +135,7 @@ def _times(number: int) -> str:
 
 
 def _label(node: FlowNodeView) -> str:
-    return _NAMES.get(node.kind, literal(one_line(node.label)) or literal(node.id))
+    return _NAMES.get(node.kind, literal(" ".join(node.label.split())) or literal(node.id))
 
 
 class FlowScreen(Page):
