@@ -174,7 +174,7 @@ class Conversation:
         event = self._until((*kinds, ev.Noticed, ev.Failed))
         self._catch_up()
         while self.state.busy or self.in_flow:
-            self._until((ev.TurnEnded, ev.FlowEnded, ev.CompactionEnded, ev.Failed))
+            self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.Failed))
             self._catch_up()
         return event
 

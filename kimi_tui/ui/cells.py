@@ -122,3 +122,15 @@ def lasted(seconds: float) -> str:
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 step`, `3 steps`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """`0.1s`, `12s`, `3m 05s`, `2h 10m`."""
+    if seconds is None:
+        return ""
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    if seconds < 60:
+        return f"{seconds:.0f}s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"

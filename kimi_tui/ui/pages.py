@@ -8,6 +8,7 @@ from kimi_tui.ui import slash
 from kimi_tui.ui.marks import Marks
 from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.context_view import ContextView
+from kimi_tui.ui.screens.flow import FlowScreen
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.jump import Jump
 from kimi_tui.ui.screens.line_prompt import LinePrompt
@@ -32,6 +33,8 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
             return Sessions(state.path, marks)
         case "model":
             return ModelPicker(state.model, marks)
+        case "flow":
+            return FlowScreen(state.flow, marks)
         case "rotations":
             return Rotations(None, marks)
         case "tasks":

@@ -56,7 +56,8 @@ TABLE: tuple[SlashCommand, ...] = (
     SlashCommand("tasks", "", "background tasks"),
     SlashCommand("todo", "", "show or fold the to-do list"),
     SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
-    SlashCommand("ralph", "<prompt>", "repeat a prompt until the model says it is done"),
+    SlashCommand("ralph", "[N] <prompt>", "repeat a prompt until the model says it is done, N rounds at most"),
+    SlashCommand("flow", "", "where the running flow stands, as a graph"),
     SlashCommand("doctor", "", "check the files of this session"),
     SlashCommand("exit", "", "leave", ("quit",)),
 )
@@ -163,5 +164,19 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "model": _model,
 }
 _SCREEN = frozenset(
-    ("help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit", "tasks", "mcp", "todo")
+    [
+        "help",
+        "timeline",
+        "context",
+        "rotations",
+        "sessions",
+        "theme",
+        "cost",
+        "copy",
+        "exit",
+        "tasks",
+        "mcp",
+        "todo",
+        "flow",
+    ]
 )

@@ -85,8 +85,14 @@ class ChatScreen(Keyboard):
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
-                if entry := toasts.ended(event):
+                if entry := toasts.ended(event, walking=self.state.walking):
                     self.conversation.say(entry)
+            case ev.FlowEnded():
+                self.conversation.say(toasts.walked(event))
+            case ev.AsideEnded():
+                self.conversation.say(toasts.aside(event))
+            case ev.CommandsChanged():
+                self.prompt.know(slash.known(self.state), self.state.work_dir)
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -162,7 +168,7 @@ class ChatScreen(Keyboard):
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            form = cmd.Steer if self.state.activity else cmd.SendPrompt
+            form = cmd.Steer if self.state.activity or self.state.walking else cmd.SendPrompt
             self._leave_prompt(form(event.text, event.images))
         elif not self.mean(meaning):
             self.editor.give_back(event.text)
