@@ -143,6 +143,7 @@ class Context(ContextView):
         )
         super().__init__(store, file_backend)
         self._writer = Writer()
+        self._indexing: asyncio.Task[None] | None = None
 
     async def restore(self) -> bool:
         """Replays the file and takes the session's lock. True when there was anything.
@@ -256,6 +257,8 @@ class Context(ContextView):
         return self._store.projection
 
     async def close(self) -> None:
+        if self._indexing is not None:
+            await asyncio.wait([self._indexing])
         await self._writer.change(self._store.close)
 
     async def _append(self, group: Sequence[Line], *, sync: bool = False) -> None:
@@ -263,6 +266,11 @@ class Context(ContextView):
             small = sum(len(line.data) for line in group) < INLINE_BELOW
             at_once = small and not sync and not self._waits_for_disk
             await self._run(lambda: self._store.commit(group, sync=sync), at_once=at_once)
+            if self._store.index_is_due() and (self._indexing is None or self._indexing.done()):
+                self._indexing = asyncio.create_task(self._renew_index(), name="renew the index")
+
+    async def _renew_index(self) -> None:
+        (await asyncio.to_thread(self._store.renew_index))()
 
     async def _run(self, work: Callable[[], Publish], *, at_once: bool) -> None:
         await (self._writer.at_once(work) if at_once else self._writer.change(work))

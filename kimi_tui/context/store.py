@@ -6,6 +6,7 @@ the disk has said yes, and what is left cannot fail.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from array import array
@@ -66,6 +67,8 @@ class Store:
         """Of the file as it was opened. What was appended since is not in it, and is read by the next start."""
         self._index_of = 0
         """The generation of the log that it is of."""
+        self._looked_at = (0, 0)
+        """The generation of the log when an index was last thought of, and its size then."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
 
@@ -281,6 +284,32 @@ class Store:
         """What was appended survives a power cut. Raises `OSError`."""
         self.log.sync()
         return _nothing
+
+    def index_is_due(self) -> bool:
+        """Much has been appended since the index was written, or since a switch."""
+        generation, size = self._looked_at
+        if generation != self.log.generation or not size:
+            self._looked_at = (self.log.generation, self.log.size)
+            return False
+        return self._keeps_lock and os.name == "posix" and self.log.size - size >= index.EVERY
+
+    def renew_index(self) -> Publish:
+        """Writes it as of now, so that the next start is fast even after a kill. Changes nothing else, and may run
+        beside everything else but `close`. A disk that refuses is no harm."""
+        generation = self.log.generation
+        self._looked_at = (generation, self.log.size)
+        old = self._index if self._index_of == generation else None
+        made: Index | None = None
+        with contextlib.suppress(OSError):
+            made = index.renewed(old, self.paths.live)
+            if made is not None:
+                index.save(made, self.paths.live, self.paths.index, self.disk)
+
+        def publish() -> None:
+            if made is not None and generation == self.log.generation:
+                self._index, self._index_of = made, generation
+
+        return publish
 
     def close(self) -> Publish:
         same_file = self._index_of == self.log.generation and self.log.state() == "ours"
