@@ -109,6 +109,15 @@ class Timeline:
         file = self.live_file if live else self.files[node_id]
         return Node(node_id, birth.parent if birth else None, file, birth, live)
 
+    def ancestor(self, node: Node) -> str | None:
+        """The nearest timeline before it whose file is still there: one that undo moved back or that was pruned is
+        passed over."""
+        at = node.parent
+        while at is not None and at not in self.files and not self._lives(at):
+            birth = self.birth(at)
+            at = birth.parent if birth else None
+        return at
+
     def node_of(self, file: str) -> Node | None:
         """The timeline that a file holds."""
         if file == self.live_file:

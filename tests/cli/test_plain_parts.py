@@ -171,9 +171,9 @@ def test_a_download_is_told_every_ten_per_cent() -> None:
 def test_what_a_flow_and_an_aside_do_is_told_in_lines() -> None:
     told = Telling()
     move = ev.FlowMoved("ralph", "R2", "make it green", "decision", 1, 2, 0, "", ("CONTINUE", "STOP"), 900, None)
-    assert list(told.take(move)) == ["(ralph, round 2: make it green)"]
+    assert list(told.take(move)) == ["Flow, turn 2: make it green"]
     ended = ev.FlowEnded("ralph", "done", "ralph reached its end", 2, 1800)
-    assert list(told.take(ended)) == ["(ralph reached its end: 2 rounds, 1,800 tokens)"]
+    assert list(told.take(ended)) == ["Flow ralph has ended: ralph reached its end"]
     assert list(told.take(ev.AsideEnded("why?", "So."))) == ["So."]
 
 
