@@ -160,6 +160,7 @@ class FileChanges(Page):
 
     def _about_changed(self) -> None:
         self.query_one(".about", Sheet).changed()
+
     @property
     def _reads(self) -> FilePreviewed | None:
         """The answer for the file under the cursor, when it is there."""
@@ -174,10 +175,12 @@ class FileChanges(Page):
     def facts(self, width: int) -> str:
         yours = [file for file in self.files if tickable(file)]
         ticked = sum(file.path in self.list.ticked for file in yours)
-        facts = plural(len(self.files), "file")
-        if yours:
-            facts += f" · {len(yours) - ticked} edited since and kept"
-        return f"{facts} · {ticked} overwritten" if ticked else facts
+        facts = [plural(len(self.files), "file")]
+        if len(yours) > ticked:
+            facts.append(f"{len(yours) - ticked} edited since and kept")
+        if ticked:
+            facts.append(f"{ticked} overwritten")
+        return " · ".join(facts)
 
     def keys(self) -> Sequence[tuple[str, str]]:
         if not self.list.has_focus:
@@ -191,11 +194,12 @@ class FileChanges(Page):
         fate, tone = fate_of(file, on)
         why, loud = reason_of(file, on)
         rows: Rows = [[(fate, tone), (f"  {why}" if why else "", loud)]]
+        if self._reads is not None and self._reads.diff is not None:
+            return rows  # the difference has the path in its headline
         rows += paragraph(literal(file.path), width, "strong", 3)
-        if not file.stays and self._reads is None:
-            rows.append([("reading …", "faint")])
-        elif not file.stays and self._reads is not None and self._reads.diff is None:
-            rows.append([("not text: there is nothing to compare", "quiet")])
+        if not file.stays:
+            said = "reading …" if self._reads is None else "not text: there is nothing to compare"
+            rows.append([(said, "faint" if self._reads is None else "quiet")])
         return rows
 
     # --- keys -----------------------------------------------------------------------------------------------------

@@ -33,10 +33,10 @@ def outcome(preview: RevertPreview | None, overwritten: Collection[str] = ()) ->
     """`changes 3 files, keeps 1 you edited`: what would become of the files together."""
     found = [file for file in preview.files if not file.stays] if preview else []
     if not found:
-        return "puts files back too"
+        return "puts files back too; can be undone"
     kept = sum(bool(file.change and file.changed_since) and file.path not in overwritten for file in found)
     changed = f"changes {plural(len(found) - kept, 'file')}" if len(found) > kept else "changes no file"
-    return f"{changed}, keeps {kept} you edited" if kept else changed
+    return f"{changed}, keeps {kept} you edited" if kept else f"{changed}; can be undone"
 
 
 def ways(
@@ -46,7 +46,7 @@ def ways(
     options = [Option("conversation", "conversation", UNTOUCHED)]
     if files:
         options += [
-            Option("both", "conversation and files", f"{outcome(preview, overwritten)}; can be undone", "moved"),
+            Option("both", "conversation and files", outcome(preview, overwritten), "moved"),
             Option("files", "files", "the conversation stays", "moved"),
         ]
     return [
