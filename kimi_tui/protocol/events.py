@@ -407,7 +407,7 @@ class RevertPreviewed(Event):
 class FilePreviewed(Event):
     path: str
     diff: DiffView | None
-    """From what the agent left to what would be put back; None when that is no text."""
+    """From what stands there now to what would be put back; None when that is no text."""
 
 
 CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]

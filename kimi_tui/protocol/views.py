@@ -206,6 +206,8 @@ class FileTouched:
     """Whether the disk differs from what the agent last wrote; None when unknown. Such a file is only put back when
     `RevertTo.overwrite` names it."""
     change: FileFate = ""
+    stays: str = ""
+    """Why it cannot be put back at all, whatever is chosen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from kimi_tui.protocol import commands as cmd
@@ -71,6 +71,13 @@ class Keyboard(Searching):
         self.clear_selection()
         self.notify(f"Copied {len(text)} characters.", timeout=2)
         return True
+
+    @on(events.TextSelected)
+    def _tell_of_nothing(self) -> None:
+        """The mouse was dragged over a place without text: say so, Ctrl+C is not to mean something else now."""
+        if self.selections and not (self.get_selected_text() or "").strip():
+            self.clear_selection()
+            self.notify("There is no text to copy there.", timeout=2)
 
     def _again(self, key: str, hint: str) -> bool:
         """Whether the key was pressed a moment ago; if not, say what a second time would do."""
