@@ -15,7 +15,7 @@ from pathlib import Path
 from kimi_tui.background import Tasks, left_over
 from kimi_tui.background.identity import birth
 from kimi_tui.background.ledger import Ledger, ledger_file
-from tests.background.hosts import HOST
+from tests.background.hosts import HOST, gone
 
 
 @asynccontextmanager
@@ -61,7 +61,7 @@ async def test_a_task_of_a_killed_program_still_runs_and_can_be_stopped(tmp_path
 
         stopped = await tasks.stop(ids[0], "found again")
         assert stopped is not None and (stopped.status, stopped.reason) == ("stopped", "found again")
-        assert not birth(pid)
+        assert await gone(pid)
         assert "tick" in (await tasks.read(ids[0])).text
 
 
@@ -102,7 +102,7 @@ async def test_a_task_whose_keeper_was_killed_too_is_lost_and_leaves_nothing_run
 
         lost = tasks.get(ids[0])
         assert lost is not None and (lost.status, lost.exit_code) == ("lost", None)
-        assert not birth(task.pid)
+        assert await gone(task.pid)
 
 
 async def test_another_session_is_told_what_was_left_running(tmp_path: Path) -> None:

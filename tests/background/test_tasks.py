@@ -10,7 +10,7 @@ import pytest
 
 from kimi_tui.background import Tasks
 from kimi_tui.background.identity import birth
-from tests.background.hosts import HOST
+from tests.background.hosts import HOST, gone
 
 
 @pytest.fixture
@@ -55,8 +55,7 @@ async def test_stopping_ends_everything_that_the_command_started(tasks: Tasks, t
     stopped = await tasks.stop(started.id, "enough")
 
     assert stopped is not None and (stopped.status, stopped.reason) == ("stopped", "enough")
-    assert not any(birth(pid) for pid in pids)
-    assert started.pid is not None and not birth(started.pid)
+    assert await gone(*pids, started.pid)
 
 
 async def test_a_task_that_leaves_a_child_behind_runs_as_long_as_the_child_writes(tasks: Tasks, tmp_path: Path) -> None:
@@ -95,7 +94,7 @@ async def test_closing_ends_what_runs_and_keeps_what_has_ended(tasks: Tasks, tmp
     await tasks.close("closed")
 
     assert [(task.status, task.reason) for task in tasks.all()] == [("done", ""), *[("stopped", "closed")] * 3]
-    assert not any(birth(task.pid or 0) for task in running)
+    assert await gone(*(task.pid for task in running))
 
 
 async def test_the_model_is_to_be_told_of_an_end_once(tasks: Tasks, tmp_path: Path) -> None:

@@ -93,6 +93,19 @@ async def test_cancelling_ends_the_hook_too(tmp_path: Path) -> None:
     assert await until_gone(int((tmp_path / "self").read_text()))
 
 
+async def test_cancelling_a_hook_that_is_just_being_started_leaves_nothing_behind(tmp_path: Path) -> None:
+    for turns in range(8):
+        child = tmp_path / f"child-{turns}"
+        task = asyncio.create_task(run_hook(f"echo $$ > {child}; sleep 600", {}, cwd=tmp_path))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        async with asyncio.timeout(60):
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert not child.exists() or not child.read_text() or await until_gone(int(child.read_text()))
+
+
 async def test_the_matcher_decides_whom_an_event_concerns(tmp_path: Path) -> None:
     hooks = Hooks(
         [
