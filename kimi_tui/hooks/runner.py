@@ -56,14 +56,7 @@ async def run_hook(command: str, payload: dict[str, Any], *, timeout: float = 30
     """Run the command in a process group of its own, which a time-out or a cancellation ends whole. Never raises for
     the hook's sake."""
     try:
-        process = await asyncio.create_subprocess_shell(
-            command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=cwd,
-            start_new_session=True,
-        )
+        process = await _started(command, cwd)
     except OSError as fault:
         log.warning("a hook could not be started: %s", fault)
         return HookResult()
@@ -80,6 +73,26 @@ async def run_hook(command: str, payload: dict[str, Any], *, timeout: float = 30
         await _end_group(process)
         raise
     return verdict(process.returncode or 0, out, err)
+
+
+async def _started(command: str, cwd: Path) -> asyncio.subprocess.Process:
+    """A start is seen through: cancelled halfway, it would wait for as long as the hook's children hold its pipes."""
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_shell(
+            command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    )
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with contextlib.suppress(OSError):
+            await _end_group(await starting)
+        raise
 
 
 def verdict(exit_code: int, out: str, err: str) -> HookResult:

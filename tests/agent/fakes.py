@@ -227,7 +227,7 @@ class Bench:
 
     async def until(self, kind: type[E], count: int = 1) -> E:
         """The `count`-th event of that kind."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 found = [event for event in self.events if isinstance(event, kind)]
                 if len(found) >= count:
@@ -244,14 +244,14 @@ class Bench:
         return event
 
     async def idle(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.agent.busy:
                 await asyncio.sleep(0)
 
     async def do(self, command: Command) -> None:
         """Give a command and wait until it has been carried out."""
         self.tell(command)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self.agent._inbox.empty():
                 await asyncio.sleep(0)
             await asyncio.sleep(0)
@@ -404,7 +404,7 @@ async def bench(folder: Path, model: ScriptedModel, **fields: Any) -> AsyncItera
         yield made
     finally:
         agent.submit(Close())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await running
             await reading
 

@@ -18,7 +18,7 @@ async def running(it: Bench) -> AsyncIterator[Bench]:
         yield it
     finally:
         it.agent.submit(Close())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await serving
             await reading
 

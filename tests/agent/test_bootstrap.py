@@ -34,7 +34,7 @@ async def play(options: LaunchOptions, *prompts: str) -> list[Event]:
     port = await connect(options)
     running = asyncio.create_task(port.run())
     waiting, events = list(prompts), []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for event in port.events():
             events.append(event)
             if isinstance(event, SessionOpened | TurnEnded):

@@ -15,6 +15,7 @@ from kimi_tui.protocol.events import (
     EntryAdded,
     PromptReturned,
     RetryScheduled,
+    TextDelta,
     ToolCallFinished,
     TurnEnded,
     TurnStarted,
@@ -37,9 +38,7 @@ async def test_what_the_user_has_read_is_kept_without_its_calls(tmp_path: Path) 
     reply = [TextPiece("I will now"), hold, TextPiece(" never"), Usage(1, 1), Finish("stop")]
     async with bench(tmp_path, ScriptedModel(reply, says("Yes"))) as it:
         it.tell(SendPrompt("go"))
-        while not it.model.requests:
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
+        await it.until(TextDelta)
         it.tell(Interrupt())
         assert (await it.until(TurnEnded)).reason == "interrupted"
         assert it.told()[-1] == "assistant: I will now"

@@ -57,7 +57,7 @@ async def test_a_steer_sent_as_the_turn_ends_is_sent_exactly_once(tmp_path: Path
         for _ in range(moment):
             await asyncio.sleep(0)
         it.tell(Steer("also B"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "assistant: Yes, B too." not in it.told_if_any() or it.agent.busy:
                 await asyncio.sleep(0)
         told = it.told()

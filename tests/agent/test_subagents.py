@@ -122,7 +122,7 @@ async def test_several_run_at_the_same_time(tmp_path: Path) -> None:
 
     class Meet(Echo):
         async def __call__(self, params: Any, call: Any) -> Any:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await both.wait()
             return await super().__call__(params, call)
 

@@ -97,7 +97,7 @@ class House:
 
     async def until(self, kind: type[E], start: int = 0) -> E:
         """The first event of that kind from `start` on."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 for event in self.events[start:]:
                     if isinstance(event, kind):
@@ -114,7 +114,7 @@ class House:
     async def idle(self) -> None:
         """Until nothing is to be done and nothing runs."""
         agent: Any = self.port
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while True:
                 await asyncio.sleep(0.005)
                 if agent._inbox.empty() and not agent.busy and not agent._side:
@@ -182,7 +182,7 @@ async def house(
         yield it
     finally:
         port.submit(Close())
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await running
             await reading
 

@@ -96,7 +96,7 @@ def test_a_session_that_was_killed_in_mid_answer_is_the_one_that_is_continued(tm
         if json.loads(line)["event"] == "TextDelta":
             child.kill()
             break
-    child.communicate(timeout=20)
+    child.communicate(timeout=60)
     again = run("-m", script(tmp_path, {"text": "here"}), "-C", "-p", "and?", cwd=tmp_path)
     assert (again.returncode, again.stdout) == (0, "here\n")
     (log,) = home.glob("sessions/*/*/context.jsonl")

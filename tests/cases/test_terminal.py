@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +14,9 @@ from tests.ui.test_terminal import MODES_OFF, Terminal
 
 
 @pytest.mark.parametrize("given", [{"input": "hi\n"}, {}])
-def test_no_terminal_is_one_line_at_once(given: dict[str, str], tmp_path: Path) -> None:
-    begun = time.monotonic()
+def test_no_terminal_is_one_line(given: dict[str, str], tmp_path: Path) -> None:
     done = run(cwd=tmp_path, **given)
-    assert done.returncode == 1 and time.monotonic() - begun < 10
+    assert done.returncode == 1
     assert done.stderr.count("\n") == 1 and "kimi-tui -p" in done.stderr and not done.stdout
 
 
@@ -31,7 +29,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Termin
     work = tmp_path / "work"
     work.mkdir()
     (work / "codes.bin").write_bytes(ODD.encode())
-    shell = {"tools": [{"name": "Shell", "args": {"command": "cat codes.bin; sleep 30"}}]}
+    shell = {"tools": [{"name": "Shell", "args": {"command": "cat codes.bin; sleep 600"}}]}
     model = script(tmp_path, {"text": f"Seen: {ODD}"}, shell)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     made = Terminal("-m", "kimi_tui", "-w", str(work), "-m", model, "--yolo")
@@ -49,7 +47,7 @@ def test_codes_and_brackets_of_a_model_and_a_tool_stay_text(terminal: Terminal) 
     terminal.type(b"look [/dim] [b\r")
     terminal.read_until(b"[bold")
     terminal.type(b"run\r")
-    terminal.read_until(b"codes.bin; sleep 30")
+    terminal.read_until(b"codes.bin; sleep 600")
     assert terminal.written.count(b"\x1b[?1049h") <= 2, "the sketch and the screen, and nothing else"
     assert b"taken\x07" not in terminal.written
     terminal.written = b""

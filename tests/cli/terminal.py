@@ -21,19 +21,19 @@ class Terminal:
     def __init__(self, child: subprocess.Popen[bytes], handle: int) -> None:
         self.child, self.handle, self.seen = child, handle, b""
 
-    def wait_for(self, text: bytes, seconds: float = 10) -> None:
+    def wait_for(self, text: bytes, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while text not in self.seen and self.child.poll() is None and time.monotonic() < end:
             self._read(0.2)
         assert text in self.seen, self.seen[-2000:]
 
     def finish(self) -> int:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while self.child.poll() is None and time.monotonic() < end:
             self._read(0.1)
         while self._read(0.1):
             pass
-        return self.child.wait(5)
+        return self.child.wait(60)
 
     def _read(self, seconds: float) -> bool:
         if not select.select([self.handle], [], [], seconds)[0]:

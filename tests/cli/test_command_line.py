@@ -35,7 +35,7 @@ def kimi(*arguments: str, cwd: Path | None = None, stdin: str | None = None, **e
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), **env},
-        timeout=20,
+        timeout=60,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -130,14 +130,14 @@ def test_a_model_that_cannot_answer_gives_the_prompt_back(work: Path) -> None:
 def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_path: Path) -> None:
     model = script(tmp_path, {"text": "one\ntwo" * 400, "delay_ms": 20}, {"text": "fine"})
     with in_terminal("-m", "kimi_tui", "-m", model, cwd=work, TERM="dumb") as terminal:
-        terminal.wait_for(b"\n> ", 30)
+        terminal.wait_for(b"\n> ")
         assert "TERM=dumb" in terminal.lines()[0]
         terminal.type("hello\n")
-        terminal.wait_for(b"one\r\n", 10)
+        terminal.wait_for(b"one\r\n")
         os.kill(terminal.child.pid, signal.SIGINT)
-        terminal.wait_for(b"(the turn was interrupted)\r\n> ", 10)
+        terminal.wait_for(b"(the turn was interrupted)\r\n> ")
         terminal.type("again\n")
-        terminal.wait_for(b"fine\r\nTitle: again\r\n> ", 10)
+        terminal.wait_for(b"fine\r\nTitle: again\r\n> ")
         terminal.type("\x04")
         assert terminal.finish() == 0
         assert b"\x1b" not in terminal.seen
@@ -147,7 +147,7 @@ def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_pa
 def test_a_signal_ends_plain_mode_in_good_order(work: Path, tmp_path: Path, home: Path) -> None:
     (home / "config.toml").write_text("[ui]\nplain = true\n")
     with in_terminal("-m", "kimi_tui", "-m", script(tmp_path), cwd=work) as terminal:
-        terminal.wait_for(b"\n> ", 30)
+        terminal.wait_for(b"\n> ")
         os.kill(terminal.child.pid, signal.SIGTERM)
         assert terminal.finish() == 143
         assert b"\x1b" not in terminal.seen

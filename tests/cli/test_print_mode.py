@@ -171,7 +171,7 @@ def test_a_signal_ends_the_turn_in_good_order(number: signal.Signals, code: int)
         seen.append(json.loads(line)["event"])
         if seen[-1] == "TurnStarted":
             child.send_signal(number)
-    assert child.wait(10) == code
+    assert child.wait(60) == code
     assert seen[-2:] == ["TurnEnded", "Closed"]
 
 

@@ -97,7 +97,7 @@ def serve_sources() -> Iterator[Sources]:
                 body = body[: sources.stop_after]
                 self.wfile.write(body)
                 self.wfile.flush()
-                sources.proceed.wait(10)
+                sources.proceed.wait(60)
                 self.close_connection = True
                 return
             self.wfile.write(body)

@@ -32,7 +32,10 @@ async def hosting(folder: Path, *configs: ServerConfig) -> AsyncIterator[Bench]:
 async def test_tools_results_and_faults_come_through(tmp_path: Path) -> None:
     secret = "a-secret-of-mine"
     async with hosting(
-        tmp_path, plain("my", timeout=1, env={"PLAIN_TOKEN": secret}), ServerConfig("bad", "stdio", "/nope")
+        tmp_path,
+        plain("my", env={"PLAIN_TOKEN": secret}),
+        plain("slow", timeout=1),
+        ServerConfig("bad", "stdio", "/nope"),
     ) as it:
         assert it.view("my").state in ("stopped", "starting")
         await it.servers.settled(60)
@@ -45,12 +48,12 @@ async def test_tools_results_and_faults_come_through(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await calling
         with pytest.raises(McpFault, match="no answer within 1 s"):
-            await it.call("mcp__my__sleep")
+            await it.call("mcp__slow__sleep")
         with pytest.raises(McpFault, match="ended before it answered"):
             await it.call("mcp__my__die")
         assert secret not in str(it.view("my")) and secret not in "".join(it.notices)
         await it.until("my", lambda view: view.state == "failed")
-        assert it.servers.tools() == ()
+        assert not any(tool.name.startswith("mcp__my__") for tool in it.servers.tools())
         assert await it.servers.restart("my")
         await it.until("my", lambda view: view.state == "ready")
     assert secret not in (tmp_path / "mcp.log").read_text()
@@ -99,8 +102,8 @@ def test_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
         assert len(_running(mark)) == 2
     finally:
         program.kill()
-        program.wait(10)
-    deadline = time.monotonic() + 10
+        program.wait(60)
+    deadline = time.monotonic() + 60
     while (left := _running(mark)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []

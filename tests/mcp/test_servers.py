@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ async def test_a_server_over_stdio_lends_its_tools(tmp_path: Path) -> None:
 
 async def _cancel_a_call(bench: Bench, note: Path) -> None:
     calling = asyncio.create_task(bench.call("mcp__my__waits", seconds=60, note=str(note)))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not note.exists() or note.read_text() != "begun":
             await asyncio.sleep(0.01)
         calling.cancel()
@@ -125,12 +126,20 @@ async def test_a_server_that_dies_in_a_call_comes_back(monkeypatch: pytest.Monke
         assert "secret-of-mine" not in bench.notices[0]
 
 
+async def answered(bench: Bench, tool: str, text: str) -> str:
+    """What the server says, however often its short time was over on a loaded machine."""
+    async with asyncio.timeout(60):
+        while True:
+            with suppress(McpFault):
+                return (await bench.call(tool, text=text)).text
+
+
 async def test_a_call_has_its_time() -> None:
     async with serving(plain("slow", timeout=0.2)) as bench:
         await bench.servers.settled(60)
         with pytest.raises(McpFault, match=r"no answer within 0\.2 s"):
             await bench.call("mcp__slow__sleep")
-        assert (await bench.call("mcp__slow__echo", text="still here")).text == "still here"
+        assert await answered(bench, "mcp__slow__echo", "still here") == "still here"
 
 
 async def test_tools_that_appear_later_are_offered() -> None:

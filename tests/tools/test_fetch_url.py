@@ -31,7 +31,7 @@ class Site(BaseHTTPRequestHandler):
             "/empty": (200, "text/html", b"<html><body><script>x()</script></body></html>"),
         }.get(self.path)
         if self.path == "/slow":
-            self.release.wait(5)
+            self.release.wait(60)
             return
         if self.path in ("/loop", "/out"):
             self.send_response(302)

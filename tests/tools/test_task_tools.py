@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,7 @@ async def test_without_approval_nothing_is_started(bench: Bench) -> None:
 async def test_a_task_runs_without_a_limit_unless_one_is_given(bench: Bench) -> None:
     await bench.start("sleep 60")
     limited = await bench.start("sleep 60", timeout=1)
-    ended = await bench.tasks.wait(limited, 10)
+    ended = await bench.tasks.wait(limited, 60)
     assert ended is not None and (ended.status, ended.reason) == ("failed", "timed out after 1 s")
     assert len(bench.tasks.running()) == 1
 
@@ -74,14 +75,14 @@ async def test_a_task_that_cannot_be_started_is_a_fault_for_the_model(bench: Ben
 
 async def test_the_list_shows_what_runs_and_on_demand_what_has_ended(bench: Bench) -> None:
     ended, running = await bench.start("exit 3"), await bench.start("sleep 60")
-    await bench.tasks.wait(ended, 10)
+    await bench.tasks.wait(ended, 60)
 
     listed = await bench.desk.run(TaskList(bench.tasks))
     assert (listed.brief, listed.output.count("\n")) == ("1 task", 0)
-    assert listed.output.startswith(f"{running} · running for 0 s · sleep 60")
+    assert re.match(rf"{running} · running for \d s · sleep 60", listed.output)
 
     everything = await bench.desk.run(TaskList(bench.tasks), active_only=False)
-    assert f"{ended} · failed after 0 s: exit 3 · exit 3" in everything.output
+    assert re.search(rf"{ended} · failed after \d s: exit 3 · exit 3", everything.output)
 
 
 async def test_an_empty_list_says_so(bench: Bench) -> None:
@@ -98,7 +99,7 @@ async def test_output_of_a_running_task_comes_at_once(bench: Bench) -> None:
 
 async def test_blocking_waits_for_the_end(bench: Bench) -> None:
     task = await bench.start("printf '\\033[31mred\\033[0m\\rover\\n'; exit 2")
-    result = await bench.desk.run(TaskOutput(bench.tasks), task_id=task, block=True, timeout=10)
+    result = await bench.desk.run(TaskOutput(bench.tasks), task_id=task, block=True, timeout=60)
     assert (result.outcome, result.brief, result.output) == ("ok", "exit 2", "over\n")
     assert "failed after" in result.message
     assert bench.tasks.untold() == ()

@@ -170,14 +170,16 @@ async def test_an_interrupt_leaves_exactly_one_result_a_call(desk: Desk) -> None
 async def test_an_interrupted_tool_hands_over_what_it_had(desk: Desk) -> None:
     class Partial(Script):
         async def __call__(self, params: Any, call: Call) -> ToolResult:
+            begun.set()
             try:
-                await asyncio.sleep(60)
+                await asyncio.sleep(600)
             except asyncio.CancelledError:
                 raise CallInterrupted("half of it") from None
             raise AssertionError
 
+    begun = asyncio.Event()
     task = asyncio.create_task(Toolset([Partial()]).run([tool_call("Look", {"what": "a"})], desk.call))
-    await asyncio.sleep(0.01)
+    await begun.wait()
     task.cancel()
     with pytest.raises(StepInterrupted) as stop:
         await task
@@ -189,16 +191,19 @@ async def test_an_interrupted_tool_hands_over_what_it_had(desk: Desk) -> None:
 async def test_a_second_interrupt_does_not_lose_the_results(desk: Desk) -> None:
     class Slow(Script):
         async def __call__(self, params: Any, call: Call) -> ToolResult:
+            begun.set()
             try:
-                await asyncio.sleep(60)
+                await asyncio.sleep(600)
             finally:
                 await asyncio.sleep(0.05)
             raise AssertionError
 
+    begun = asyncio.Event()
     task = asyncio.create_task(Toolset([Slow()]).run([tool_call("Look", {"what": "a"})], desk.call))
+    await begun.wait()
     for _ in range(3):
-        await asyncio.sleep(0.01)
         task.cancel()
+        await asyncio.sleep(0)
     with pytest.raises(StepInterrupted) as stop:
         await task
     assert len(stop.value.results.messages) == 1
