@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.cli.connecting import connect
@@ -13,12 +15,12 @@ from kimi_tui.cli.plain import listings, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
 from kimi_tui.cli.plain.asking import answer, approve
 from kimi_tui.cli.plain.console import Console
-from kimi_tui.cli.plain.telling import Telling
+from kimi_tui.cli.plain.telling import Telling, todo_line
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import SessionView, TimelineRow
+from kimi_tui.protocol.views import SessionView, TaskView, TimelineRow
 from kimi_tui.ui.state import ScreenState, apply
 
 if TYPE_CHECKING:
@@ -64,6 +66,15 @@ def _leave_on_signals() -> None:
             signal.signal(number, leave)
 
 
+def _examined(path: str) -> Iterator[str]:
+    from kimi_tui.cli import doctor
+
+    try:
+        yield from doctor.told(doctor.looked_over(Path(path) / "context.jsonl", mend=False))
+    except (Fault, OSError) as fault:
+        yield str(fault)
+
+
 class Conversation:
     """Takes turns with the agent: a line is read only when nothing runs."""
 
@@ -73,6 +84,9 @@ class Conversation:
         self.rows: list[TimelineRow] = []
         """Newest first."""
         self.sessions: tuple[SessionView, ...] = ()
+        self.tasks: tuple[TaskView, ...] = ()
+        self.in_flow = False
+        """More turns may follow the one that has ended."""
         self._telling = Telling()
         self._draft = ""
         self._warned = False
@@ -132,6 +146,10 @@ class Conversation:
                 self._draft = text
             case ev.SessionsListed(sessions):
                 self.sessions = sessions
+            case ev.TasksChanged(tasks):
+                self.tasks = tasks
+            case ev.FlowStarted() | ev.FlowEnded():
+                self.in_flow = isinstance(event, ev.FlowStarted)
             case ev.RotationRead(file, entries):
                 self.console.say([f"{file}:", *map(listings.entry_line, entries)])
             case ev.ApprovalRequested(approval):
@@ -155,7 +173,7 @@ class Conversation:
         kinds = slash.SETTLED.get(type(command), ())
         event = self._until((*kinds, ev.Noticed, ev.Failed))
         self._catch_up()
-        while self.state.busy:
+        while self.state.busy or self.in_flow:
             self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.Failed))
             self._catch_up()
         return event
@@ -195,6 +213,15 @@ class Conversation:
                 self._rewind(int(number))
             case slash.Wanted("sessions", number):
                 self._pick(number)
+            case slash.Wanted("tasks"):
+                self.console.say([*listings.tasks(self.tasks)])
+            case slash.Wanted("mcp"):
+                listed = self._submit(cmd.ListMcp())
+                self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
+            case slash.Wanted("doctor"):
+                self.console.say([*_examined(self.state.path)])
+            case slash.Wanted("todo"):
+                self.console.say([*map(todo_line, self.state.todos)] or ["There is no to-do list."])
             case slash.Wanted("cost"):
                 self.console.say([listings.gauge(self.state.tokens)])
             case slash.Wanted(name):
@@ -207,14 +234,24 @@ class Conversation:
         event = self._submit(cmd.PreviewRevert(checkpoint))
         if not isinstance(event, ev.RevertPreviewed):
             return
-        self.console.say(["1. go back", "2. go on in a copy from there", "3. stay"])
-        match self._choice():
-            case "1":
-                self._submit(cmd.RevertTo(checkpoint))
-            case "2":
+        way = self._way(event.preview.restorable)
+        match way:
+            case "keep" | "restore":
+                self._submit(cmd.RevertTo(checkpoint, files="restore" if way == "restore" else "keep"))
+            case "fork":
                 self._submit(cmd.Fork(checkpoint))
             case _:
                 self.console.say(["Nothing has changed."])
+
+    def _way(self, restorable: bool) -> str:
+        """How to go back: `keep`, `restore`, `fork`, or empty for not at all."""
+        ways = {"keep": "go back, files on disk stay as they are", "fork": "go on in a copy from there"}
+        if restorable:
+            ways["restore"] = "go back, and put the files back too"
+        ways[""] = "stay"
+        self.console.say([f"{number}. {text}" for number, text in enumerate(ways.values(), 1)])
+        chosen = self._choice()
+        return [*ways][int(chosen) - 1] if chosen in {str(n + 1) for n in range(len(ways))} else ""
 
     def _choice(self) -> str:
         try:

@@ -46,10 +46,10 @@ def scratch() -> Iterator[LaunchOptions]:
         shutil.copytree(folder("prompts") / "tour" / "project", work)
         script = folder("prompts") / "tour" / "script.json"
         model = json.dumps(f"replay:{script}")
-        (home / "config.toml").write_text(f'default_model = "tour"\n[models.tour]\nmodel = {model}\n', encoding="utf-8")
+        (home / "config.toml").write_text(f"[models.tour]\nmodel = {model}\n", encoding="utf-8")
         os.environ["KIMI_TUI_HOME"] = str(home)
         try:
-            yield LaunchOptions(prompt=prompt("tour/start"), work_dir=work)
+            yield LaunchOptions(prompt=prompt("tour/start"), work_dir=work, model="tour")
         finally:
             _put_back(before)
 

@@ -49,11 +49,6 @@ def script(place: Path, *replies: dict[str, Any]) -> str:
     return f"replay:{file}"
 
 
-def events(printed: str) -> list[dict[str, Any]]:
-    """What `--output-format stream-json` printed."""
-    return [json.loads(line) for line in printed.splitlines()]
-
-
 def user_texts(log: Path) -> list[str]:
     """What the user said, out of the whole records of a log."""
     texts = []

@@ -1,4 +1,4 @@
-"""A key is in the config and nowhere else; a config that is wrong is one line."""
+"""A key is in the config and nowhere else."""
 
 from __future__ import annotations
 
@@ -33,10 +33,3 @@ async def test_a_key_that_a_provider_repeats_is_found_in_the_config_alone(tmp_pa
     holding += [path for path in home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
     assert set(holding) == {home / "config.toml"}
     assert all(json.loads(line) for line in first.stdout.splitlines())
-
-
-def test_a_table_that_is_given_twice_is_one_line_with_its_place(tmp_path: Path) -> None:
-    (tmp_path / "twice.toml").write_text('[models.a]\nmodel = "x"\n\n[models.a]\nmodel = "y"\n')
-    done = run("-p", "hi", "--config-file", tmp_path / "twice.toml", cwd=tmp_path)
-    assert done.returncode == 1 and not done.stdout
-    assert done.stderr.count("\n") == 1 and "line 4: [models.a] is given twice" in done.stderr

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import signal
 from pathlib import Path
 
 import pytest
 
 from kimi_tui.protocol.commands import RevertTo
-from kimi_tui.protocol.events import SessionOpened
+from kimi_tui.protocol.events import SessionOpened, TextDelta, to_json
 from tests.cases.house import assistant, checkpoint, house, lines, user
-from tests.cases.program import events, names, run, script, small_files, start, user_texts
+from tests.cases.program import names, run, script, small_files, start, user_texts
 
 WHOLE = [
     {"role": "_system_prompt", "content": "Be brief."},
@@ -67,38 +67,34 @@ async def test_going_back_keeps_the_bytes_of_what_stays_and_what_is_damaged_in_t
         assert (it.folder / "context_1.jsonl").read_bytes().startswith(data)
 
 
-def test_each_event_is_one_line_whoever_splits_them(tmp_path: Path) -> None:
-    (tmp_path / "context.jsonl").write_bytes(RAW)
-    model = script(tmp_path, {"text": "a\u2028b\u2029c\x85d"})
-    printed = run("-S", tmp_path, "-m", model, "-p", "third", "--output-format", "stream-json", cwd=tmp_path)
-    assert printed.returncode == 0
-    assert events(printed.stdout)[-1]["event"] == "Closed"
-    assert "a\u2028b\u2029c\x85d" in json.dumps(events(printed.stdout), ensure_ascii=False)
+def test_each_event_is_one_line_whoever_splits_them() -> None:
+    printed = to_json(TextDelta("a\u2028b\u2029c\x85d\x1ce\nf"))
+    assert printed.splitlines() == [printed]
+    assert json.loads(printed)["text"] == "a\u2028b\u2029c\x85d\x1ce\nf"
 
 
-def test_a_full_disk_is_told_and_nothing_half_is_left(tmp_path: Path) -> None:
-    log = tmp_path / "context.jsonl"
+async def test_a_full_disk_is_told_and_nothing_half_is_left(tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    folder.mkdir()
+    log = folder / "context.jsonl"
     log.write_bytes(RAW)
-    model = script(tmp_path, {"text": "long " * 4000}, {"text": "short"})
-    full = run("-S", tmp_path, "-m", model, "-p", "fill it", cwd=tmp_path, preexec_fn=small_files(len(RAW) + 6000))
+    model, limit = script(tmp_path, {"text": "long " * 4000}), small_files(len(RAW) + 6000)
+    full = await asyncio.to_thread(run, "-S", folder, "-m", model, "-p", "fill it", cwd=tmp_path, preexec_fn=limit)
     assert full.returncode == 1
     assert "could not be written" in full.stderr and "Traceback" not in full.stderr
     assert all(json.loads(line) for line in log.read_bytes().split(b"\n")[:-1]) and log.read_bytes().endswith(b"\n")
-    after = run("-S", tmp_path, "-m", script(tmp_path, {"text": "fits"}), "-p", "now", cwd=tmp_path)
-    assert (after.returncode, after.stdout) == (0, "fits\n")
+    async with house(tmp_path, [{"text": "fits"}]) as it:
+        assert (await it.turn("now")).reason == "done"
     assert user_texts(log)[-1] == "now"
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_session_that_was_killed_in_mid_answer_is_the_one_that_is_continued(
-    number: signal.Signals, tmp_path: Path, home: Path
-) -> None:
+def test_a_session_that_was_killed_in_mid_answer_is_the_one_that_is_continued(tmp_path: Path, home: Path) -> None:
     slow = script(tmp_path, {"text": "word " * 200, "delay_ms": 50})
     child = start("-m", slow, "-p", "remember this", "--output-format", "stream-json", cwd=tmp_path)
     assert child.stdout is not None
     for line in child.stdout:
         if json.loads(line)["event"] == "TextDelta":
-            child.send_signal(number)
+            child.kill()
             break
     child.communicate(timeout=20)
     again = run("-m", script(tmp_path, {"text": "here"}), "-C", "-p", "and?", cwd=tmp_path)
@@ -107,14 +103,16 @@ def test_a_session_that_was_killed_in_mid_answer_is_the_one_that_is_continued(
     assert user_texts(log) == ["remember this", "and?"]
 
 
-def test_damaged_side_files_are_set_aside_once_and_told(tmp_path: Path, home: Path) -> None:
-    model = script(tmp_path)
-    run("-m", model, "-p", "real", cwd=tmp_path)
-    (session,) = home.glob("sessions/*/*/")
-    for content in ('{"custom_title": "x', '{"plan_mode": false}{"b": 2}'):
+async def test_damaged_side_files_are_set_aside_once_and_told(tmp_path: Path) -> None:
+    async with house(tmp_path, [{"text": "one"}], session=RAW) as it:
+        await it.turn("third")
+    session = it.folder
+    for content in ('{"custom_title": "x', '{"plan_mode": false}{"b": 2}', ""):
         (session / "state.json").write_text(content)
         (session / "timeline.jsonl").write_text(content)
-        again = run("-m", model, "-C", "-p", "more", cwd=tmp_path)
-        assert (again.returncode, again.stderr.count("state.json was damaged")) == (0, 1)
+        async with house(tmp_path, [{"text": "more"}]) as it:
+            told = [notice for notice in it.seen(SessionOpened)[0].notices if "state.json was damaged" in notice]
+            assert len(told) == 1
+            assert (await it.turn("again")).reason == "done"
         assert json.loads((session / "state.json").read_text())
     assert [name for name in names(session) if "damaged" in name] == ["state.damaged.json"]

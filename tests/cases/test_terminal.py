@@ -52,7 +52,10 @@ def test_codes_and_brackets_of_a_model_and_a_tool_stay_text(terminal: Terminal) 
     terminal.read_until(b"codes.bin; sleep 30")
     assert terminal.written.count(b"\x1b[?1049h") <= 2, "the sketch and the screen, and nothing else"
     assert b"taken\x07" not in terminal.written
-    terminal.type(b"\x1bx")  # Alt+x: not Escape, the turn goes on
+    terminal.written = b""
+    terminal.type(b"\x1bx")  # Alt+x is not Escape: the turn goes on, and what is said now waits in it
+    terminal.type(b"wait\r")
+    terminal.read_until(b"takes back")
     terminal.type(b"\x1b")
     terminal.read_until(b"stopped")
     os.kill(terminal.pid, signal.SIGTERM)

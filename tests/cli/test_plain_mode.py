@@ -86,8 +86,8 @@ def test_time_is_moved_and_moved_back_by_commands(work: Path, tmp_path: Path) ->
     model = script(tmp_path, {"text": "one"}, {"text": "two"}, {"when": "compaction", "text": "a summary"})
     keyboard = talk(
         LaunchOptions(work_dir=work, model=model),
-        *("first", "second", "/timeline", "/rewind 2", "3", "/rewind 2", "1", "/undo", "/redo", "/redo", "/undo"),
-        *("/compact", "/rotations", "/diff now context_1.jsonl", "/name 0 start", "/timeline", "/context"),
+        *("first", "second", "/timeline", "/rewind 2", "stay", "/rewind 2", "1", "/undo", "/redo", "/redo", "/undo"),
+        *("/compact", "/rotations", "/diff now context_1.jsonl", "/name 0 start", "/timeline", "/context", "/doctor"),
     )
     said = "\n".join(keyboard.said)
     assert "0: first" in said and "2: second" in said
@@ -98,6 +98,7 @@ def test_time_is_moved_and_moved_back_by_commands(work: Path, tmp_path: Path) ->
     assert "only in context_1.jsonl: user: first" in said
     assert "0 «start»" in said
     assert "Context: " in said
+    assert "✓ healthy" in said
     assert "second" in keyboard.drafts, "the prompt that was taken back is there to be edited"
 
 

@@ -129,6 +129,9 @@ def test_questions_take_numbers_or_own_words() -> None:
         ("/exit", slash.Wanted("exit")),
         ("/quit", slash.Wanted("exit")),
         ("/plan on", slash.Said(("plan is on already.",))),
+        ("/tasks", slash.Wanted("tasks")),
+        ("/tasks stop t1", cmd.StopTask("t1")),
+        ("/mcp restart x", cmd.RestartMcp("x")),
         ("/diff now", slash.Said(("It is /diff LEFT RIGHT.",))),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable
+from io import TextIOWrapper
 from typing import Any
 
 from kimi_tui.literal import literal
@@ -17,6 +18,8 @@ class Console:
     answer to a question."""
 
     def __init__(self) -> None:
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")  # bytes that are no text end nothing
         self._readline = _readline() if sys.stdin.isatty() and sys.stdout.isatty() else None
 
     def say(self, lines: Iterable[str]) -> None:

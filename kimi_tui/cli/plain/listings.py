@@ -10,10 +10,12 @@ from kimi_tui.literal import one_line, shortened
 from kimi_tui.protocol.events import ContextMeasured, ModelsListed, TimelinesCompared
 from kimi_tui.protocol.views import (
     Entry,
+    McpServerView,
     RevertPreview,
     RotationView,
     SessionView,
     SwitchView,
+    TaskView,
     TimelineRow,
     Tokens,
     ToolView,
@@ -75,11 +77,12 @@ def preview(view: RevertPreview) -> Iterator[str]:
     """What would go."""
     yield (
         f"Going back to checkpoint {view.checkpoint} drops {view.steps} steps, {view.messages} messages, "
-        f"{view.tool_calls} tool calls, {view.tokens:,} tokens. Files on disk stay as they are."
+        f"{view.tool_calls} tool calls, {view.tokens:,} tokens."
     )
     for file in view.files:
-        changed = ", changed since by somebody else" if file.changed_since else ""
-        yield f"    written meanwhile: {one_line(file.path)}{changed}"
+        fate = f", would be {file.change}" if file.change and not file.changed_since else ""
+        changed = ", edited since by somebody else: stays as it is" if file.changed_since else ""
+        yield f"    written meanwhile: {one_line(file.path)}{changed or fate}"
     for task in view.tasks:
         yield f"    still runs: {one_line(task)}"
 
@@ -125,6 +128,21 @@ def sessions(found: Sequence[SessionView]) -> Iterator[str]:
         marks = ", open elsewhere" if each.locked else ", made by kimi-cli" if each.foreign else ""
         yield one_line(f"{number}. {shortened(each.title, 60)}, {_when(each.at)}, {each.work_dir}{marks}")
     yield "/sessions NUMBER opens one." if found else "There are no sessions yet."
+
+
+def tasks(found: Sequence[TaskView]) -> Iterator[str]:
+    for each in found:
+        code = "" if each.exit_code is None else f", exit {each.exit_code}"
+        why = f", {each.reason}" if each.reason else ""
+        yield one_line(f"{each.id}: {each.status}{code}{why}: {each.command}")
+    yield "/tasks ID shows its output, /tasks stop ID ends it." if found else "There are no background tasks."
+
+
+def servers(found: Sequence[McpServerView]) -> Iterator[str]:
+    for each in found:
+        error = f", {each.error}" if each.error else ""
+        yield one_line(f"{each.name}: {each.state}, {len(each.tools)} tools, {each.transport} {each.target}{error}")
+    yield "/mcp restart NAME starts one anew." if found else "No tool servers are configured."
 
 
 def compared(event: TimelinesCompared) -> Iterator[str]:

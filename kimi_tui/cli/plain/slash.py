@@ -15,6 +15,9 @@ HERE: dict[str, tuple[str, str]] = {
     "diff": ("LEFT RIGHT", "compare two points: now, now@N, context_2.jsonl, context_2.jsonl@N"),
     "name": ("N [TEXT]", "name a checkpoint"),
     "read": ("FILE", "the conversation in a rotation"),
+    "tasks": ("[ID | stop ID]", "background tasks, the output of one, the end of one"),
+    "mcp": ("[restart NAME]", "connected tool servers"),
+    "doctor": ("", "check the files of this session"),
 }
 """What has keys on the screen, and so no slash command there."""
 
@@ -26,7 +29,11 @@ NOT_HERE = {
 SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.SendPrompt: (ev.TurnEnded, ev.PromptReturned),
     cmd.RunShell: (ev.ToolCallFinished,),
-    cmd.RunSlash: (ev.EntryAdded, ev.TurnEnded, ev.AsideEnded, ev.PromptReturned),
+    cmd.RunSlash: (ev.EntryAdded, ev.TurnEnded, ev.PromptReturned, ev.FlowStarted, ev.AsideEnded),
+    cmd.ReadTask: (ev.TaskRead,),
+    cmd.StopTask: (ev.TasksChanged,),
+    cmd.ListMcp: (ev.McpChanged,),
+    cmd.RestartMcp: (ev.McpChanged,),
     cmd.PreviewRevert: (ev.RevertPreviewed,),
     cmd.RevertTo: (ev.TranscriptReset,),
     cmd.Undo: (ev.TranscriptReset,),
@@ -86,9 +93,17 @@ def read(text: str, state: ScreenState) -> cmd.Command | Said | Wanted:
             return command
 
 
-def _here(word: str, argument: str) -> cmd.Command | Said:
+def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
     words = argument.split()
     match word, words:
+        case (("tasks" | "mcp" | "doctor"), []):
+            return Wanted(word)
+        case "tasks", ["stop", task]:
+            return cmd.StopTask(task)
+        case "tasks", [task]:
+            return cmd.ReadTask(task)
+        case "mcp", ["restart", server]:
+            return cmd.RestartMcp(server)
         case "restore", [file]:
             return cmd.RestoreRotation(file)
         case "read", [file]:
@@ -121,7 +136,7 @@ def _help(state: ScreenState) -> Iterator[str]:
     yield "Enter sends; a backslash at the end of a line goes on in the next one. !COMMAND runs a shell command."
     yield "Ctrl+C stops what runs, and pressed twice leaves; so does Ctrl+D."
     for command in slash.known(state):
-        if command.name not in NOT_HERE:
+        if command.name not in NOT_HERE and command.name not in HERE:
             yield f"/{command.name}{f' {command.usage}' if command.usage else ''}: {command.help}"
     for name, (usage, text) in HERE.items():
-        yield f"/{name} {usage}: {text}"
+        yield f"/{name}{f' {usage}' if usage else ''}: {text}"

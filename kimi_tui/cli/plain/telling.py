@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from kimi_tui.cli.answer import ENDS, sentence
 from kimi_tui.cli.plain import listings
@@ -11,7 +11,7 @@ from kimi_tui.cli.plain.speaking import Speaker
 from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import Entry, ModelView, SubagentView, TodoItem
+from kimi_tui.protocol.views import Entry, McpServerView, ModelView, SubagentView, TaskView, TodoItem
 
 Lines = Sequence[str]
 
@@ -32,21 +32,14 @@ class Telling:
         self._own: set[str] = set()
         """Calls that are the user's own commands: their output is told."""
         self._phase: tuple[str, int] | None = None
+        self._states: dict[str, str] = {}
+        """Of background tasks and tool servers, as they were last told."""
         self._introduced: set[str] = set()
         """Models whose limits have been told."""
 
     def take(self, event: ev.Event) -> Lines:
-        parts = (
-            self._session,
-            self._model,
-            self._answer,
-            self._tools,
-            self._beside,
-            self._time,
-            self._listed,
-            self._words,
-        )
-        return [*chain.from_iterable(part(event) for part in parts)]
+        parts = (self._session, self._model, self._answer, self._tools, self._time, self._beside)
+        return [*chain.from_iterable(part(event) for part in (*parts, self._listed, self._words))]
 
     # --- the session and its model ---
 
@@ -124,21 +117,38 @@ class Telling:
                     yield tool.output.rstrip("\n")
                 yield listings.tool_line(tool)
             case ev.TodosChanged(todos):
-                yield from map(_todo, todos)
+                yield from map(todo_line, todos)
 
     def _beside(self, event: ev.Event) -> Iterable[str]:
         match event:
-            case ev.FlowMoved(flow=flow, label=label, iterations=iterations):
-                yield f"({flow}, round {iterations}: {one_line(label)})"
-            case ev.FlowEnded(message=message, iterations=iterations, tokens=tokens):
-                yield f"({message}: {iterations} rounds, {tokens:,} tokens)"
-            case ev.SubagentChanged(
-                SubagentView(description=name, state="running", steps=1, tool_calls=0, tokens=tokens)
-            ):
-                if not tokens.total:
-                    yield f"(subagent {one_line(name)} begins)"
+            case ev.FlowStarted(flow):
+                yield f"Flow {flow.name} begins. Ctrl+C ends all of it."
+            case ev.FlowMoved(label=label, iterations=number):
+                yield f"Flow, turn {number}: {one_line(label)}"
+            case ev.FlowEnded(flow, message=message):
+                yield f"Flow {flow} has ended: {message}"
             case ev.AsideEnded(answer=answer, fault=fault):
-                yield f"(aside: {fault})" if fault else answer
+                yield answer or f"No answer: {fault}"
+            case ev.SubagentChanged(SubagentView(description=name, state="running", steps=0)):
+                yield f"Subagent {one_line(name)} begins."
+            case ev.TaskRead(task, output):
+                yield from (*islice(listings.tasks([task]), 1), output.rstrip())
+            case ev.TasksChanged(tasks):
+                yield from self._tasks_that_changed(tasks)
+            case ev.McpChanged(servers):
+                yield from self._servers_that_changed(servers)
+
+    def _tasks_that_changed(self, tasks: Sequence[TaskView]) -> Iterable[str]:
+        for task in tasks:
+            if self._states.get(task.id, "running") != task.status:
+                yield one_line(f"Background task {task.id} is {task.status}: {task.command}")
+            self._states[task.id] = task.status
+
+    def _servers_that_changed(self, servers: Sequence[McpServerView]) -> Iterable[str]:
+        for server in servers:
+            if server.state == "failed" and self._states.get(f"mcp {server.name}") != "failed":
+                yield one_line(f"The tool server {server.name} failed: {server.error}")
+            self._states[f"mcp {server.name}"] = server.state
 
     # --- time ---
 
@@ -190,5 +200,5 @@ def _entry(entry: Entry) -> str:
     return listings.entry_line(entry)
 
 
-def _todo(item: TodoItem) -> str:
+def todo_line(item: TodoItem) -> str:
     return f"{_BOXES[item.status]} {one_line(item.title)}"
