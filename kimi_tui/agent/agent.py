@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 from kimi_tui.agent.asides import ASIDE
-from kimi_tui.agent.browsing import keep_budget
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
 from kimi_tui.agent.outbox import Outbox
+from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.context import SessionLocked
@@ -132,8 +132,7 @@ class Agent:
         """Tell what is open now, and make its model ready."""
         for event in await opened(self.desk):
             self.emit(event)
-        if self.desk.context.holder is None:
-            self.beside(keep_budget(self, self.desk.loop.budget), "keep the budget")
+        look_after(self)
         self.readiness.start()
         self.go_on()
 
@@ -170,6 +169,7 @@ class Agent:
         self._activity = None
         if self._closing:
             return
+        look_after(self)
         self.go_on()
         if not self.busy and task.get_name() in MOVES:
             self.readiness.warm()

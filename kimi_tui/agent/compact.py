@@ -19,7 +19,6 @@ from kimi_tui.agent.marks import Mark, is_prompt, mark_of, unwrapped
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.summarising import Summary, summarise
-from kimi_tui.context import estimate_text_tokens
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.llm.pairing import pair_calls
 from kimi_tui.protocol.events import CompactionEnded, CompactionPhase, CompactionProgressed, CompactionStarted
@@ -92,7 +91,9 @@ class Compaction:
         if summary.usage:
             desk.spent(summary.usage)
         kept = [*_newest_request(history, cut), *history[cut:]]
-        return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
+        return CompactionResult(
+            [summary.message, *self._fitted(kept, summary)], summary.usage, desk.context.calibration
+        )
 
     def _plan(self) -> tuple[list[Message], int]:
         """What counts of the history, every call in it answered once, and where the kept part of it begins."""
@@ -103,7 +104,7 @@ class Compaction:
         """Nothing stands before the kept messages: what can be cut from them is cut, if it has to be."""
         shorter = self._fitted(history, None)
         same = all(new is old for new, old in zip(shorter, history, strict=True))
-        return None if same else CompactionResult(shorter, None)
+        return None if same else CompactionResult(shorter, None, self.desk.context.calibration)
 
     def _fitted(self, kept: Sequence[Message], summary: Summary | None) -> list[Message]:
         """The kept messages, with their big tool outputs shortened until all of it fits well."""
@@ -111,13 +112,13 @@ class Compaction:
         if not desk.window:
             return list(kept)
         room = int(desk.loop.limits.trigger_in(desk.window) * TARGET) - desk.overhead()
-        return fitted(kept, room - (summary.tokens if summary else 0))
+        return fitted(kept, room - (summary.tokens if summary else 0), desk.context.calibration)
 
     async def _switch(self, result: CompactionResult) -> None:
         desk = self.desk
         self._progress("switching")
         running = desk.tasks.active_snapshot() if desk.tasks else []
-        after = result.estimated_token_count + estimate_text_tokens(running) + desk.overhead()
+        after = result.estimated_token_count + desk.context.estimate(running) + desk.overhead()
         head = unwrapped(result.messages[0])[:200] if result.usage else "tool output shortened"
         switch = await desk.context.rewrite(
             "compact",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import browsing, control, session_servers, sessions, slash, task_commands, time_travel
+from kimi_tui.agent import browsing, control, pruning, session_servers, sessions, slash, task_commands, time_travel
 from kimi_tui.agent.opening import read_only
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
@@ -65,6 +65,8 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.CompareTimelines: Handler("beside", browsing.compare_timelines),
     say.ExportTimeline: Handler("beside", browsing.export_timeline),
     say.ChangeRotation: Handler("beside", browsing.change_rotation),
+    say.ProposePruning: Handler("beside", pruning.propose),
+    say.PruneRotations: Handler("beside", pruning.prune),
     say.NameCheckpoint: Handler("beside", browsing.name_checkpoint),
     say.MeasureContext: Handler("beside", browsing.measure_context),
     say.LoadEntries: Handler("now", browsing.load_entries),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.marks import mark_of
 from kimi_tui.agent.rows import first_line
-from kimi_tui.context import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TokenShare
 
@@ -31,14 +30,14 @@ def shares(desk: Desk) -> tuple[TokenShare, ...]:
 
 def _items(desk: Desk) -> Iterator[tuple[str, str, int]]:
     if desk.system_prompt:
-        yield "system", "system prompt", _cost(desk.system_prompt)
+        yield "system", "system prompt", _cost(desk, desk.system_prompt)
     for tool in desk.toolset.specs() if desk.model.view.tools else ():
-        yield "tools", tool.name, _cost(f"{tool.description}\n{tool.parameters}")
+        yield "tools", tool.name, _cost(desk, f"{tool.description}\n{tool.parameters}")
     names = _call_names(desk)
     for message in desk.context.history:
         category = _category(message)
         name = names.get(message.tool_call_id or "", "") if message.role == "tool" else first_line(message.text(" "))
-        yield category, name or message.role, estimate_text_tokens([message])
+        yield category, name or message.role, desk.context.estimate([message])
 
 
 def _category(message: Message) -> str:
@@ -68,5 +67,5 @@ def _largest(items: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(items, key=lambda item: -item[1])[:_LARGEST])
 
 
-def _cost(text: str) -> int:
-    return estimate_text_tokens([Message(role="user", content=text)])
+def _cost(desk: Desk, text: str) -> int:
+    return desk.context.estimate([Message(role="user", content=text)])

@@ -111,6 +111,14 @@ def ago(at: float | None, now: float | None = None) -> str:
     return f"{int(seconds // 86400)} d"
 
 
+def lasted(seconds: float) -> str:
+    """Whole seconds: `8s`, `3m 05s`, `2h 10m`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    if not minutes:
+        return f"{rest}s"
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 step`, `3 steps`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"

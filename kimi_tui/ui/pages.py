@@ -12,10 +12,13 @@ from kimi_tui.ui.screens.flow import FlowScreen
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.jump import Jump
 from kimi_tui.ui.screens.line_prompt import LinePrompt
+from kimi_tui.ui.screens.mcp import Mcp
 from kimi_tui.ui.screens.model_picker import ModelPicker
+from kimi_tui.ui.screens.parting import Parting
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.screens.sessions import Sessions
+from kimi_tui.ui.screens.tasks import Tasks
 from kimi_tui.ui.state import ScreenState
 
 
@@ -34,7 +37,11 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
             return FlowScreen(state.flow, marks)
         case "rotations":
             return Rotations(None, marks)
+        case "tasks":
+            return Tasks(state.tasks, marks)
+        case "mcp":
+            return Mcp(marks)
     return None
 
 
-__all__ = ["Compare", "Help", "Jump", "LinePrompt", "RevertChoice", "Rotations", "page"]
+__all__ = ["Compare", "Help", "Jump", "LinePrompt", "Parting", "RevertChoice", "Rotations", "page"]

@@ -54,6 +54,7 @@ TABLE: tuple[SlashCommand, ...] = (
     SlashCommand("cost", "", "what this session has cost"),
     SlashCommand("copy", "", "copy the last answer"),
     SlashCommand("tasks", "", "background tasks"),
+    SlashCommand("todo", "", "show or fold the to-do list"),
     SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
     SlashCommand("ralph", "[N] <prompt>", "repeat a prompt until the model says it is done, N rounds at most"),
     SlashCommand("flow", "", "where the running flow stands, as a graph"),
@@ -162,4 +163,20 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "add-dir": _add_dir,
     "model": _model,
 }
-_SCREEN = {"flow", "help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}
+_SCREEN = frozenset(
+    [
+        "help",
+        "timeline",
+        "context",
+        "rotations",
+        "sessions",
+        "theme",
+        "cost",
+        "copy",
+        "exit",
+        "tasks",
+        "mcp",
+        "todo",
+        "flow",
+    ]
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TodoItem, Tokens
+from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TaskView, TodoItem, Tokens
 from kimi_tui.ui.flow_run import FlowRun, follow
 
 Activity = Literal["", "waiting", "thinking", "answering", "tool", "retrying", "asking"]
@@ -69,6 +69,7 @@ class ScreenState:
     steers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     todos: tuple[TodoItem, ...] = ()
+    tasks: tuple[TaskView, ...] = ()
     commands: tuple[SlashCommand, ...] = ()
     undo: str = ""
     redo: str = ""
@@ -91,6 +92,16 @@ class ScreenState:
     def busy(self) -> bool:
         """Something runs, so Esc has something to stop."""
         return bool(self.activity) or self.compaction is not None or self.walking or bool(self.aside)
+
+    @property
+    def running(self) -> tuple[TaskView, ...]:
+        """Background tasks that run, whoever started them."""
+        return tuple(task for task in self.tasks if task.status == "running")
+
+    @property
+    def ending(self) -> tuple[TaskView, ...]:
+        """Those that end with this session."""
+        return tuple(task for task in self.running if not task.session)
 
 
 def apply(state: ScreenState, event: ev.Event) -> ScreenState:
@@ -145,6 +156,8 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, steers=steers, prompts=prompts)
         case ev.TodosChanged(todos):
             return replace(state, todos=todos)
+        case ev.TasksChanged(tasks):
+            return replace(state, tasks=tasks)
     return None
 
 

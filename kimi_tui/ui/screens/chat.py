@@ -14,10 +14,12 @@ from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit
 from kimi_tui.ui.screens.keyboard import Keyboard
 from kimi_tui.ui.state import apply
+from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
+from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
 
 
@@ -49,6 +51,7 @@ class ChatScreen(Keyboard):
         self.status.show(state)
         self.gauge.show(state)
         self.activity.show(state)
+        self.todos.show(state.todos)
         self.queue.show(state.steers, state.prompts)
         self.editor.something_queued = bool(state.steers or state.prompts)
         self.show_keys()
@@ -141,6 +144,11 @@ class ChatScreen(Keyboard):
             case "edit":
                 self.post_message(Edit(event.text, keep=False))
 
+    @on(Activity.TodosAsked)
+    @on(Todos.Folded)
+    def _fold_todos(self) -> None:
+        self.action_todo()
+
     @on(Asking.Answered)
     def _back_to_the_prompt(self) -> None:
         self.editor.focus()
@@ -194,6 +202,8 @@ class ChatScreen(Keyboard):
         match name:
             case "timeline":
                 self.action_timeline()
+            case "todo":
+                self.action_todo()
             case "rotations":
                 self.sidebar.browse()
             case "rewind":

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from time import monotonic
 
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
 from textual.timer import Timer
 
 from kimi_tui.ui.cells import duration, size
@@ -29,6 +32,9 @@ _PHASES = {"fetching": "fetching", "checking": "checking", "starting": "starting
 
 class Activity(Line):
     """Shows one `ScreenState`; a timer runs only while something moves."""
+
+    class TodosAsked(Message):
+        """How far the list is was clicked."""
 
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
@@ -118,8 +124,16 @@ class Activity(Line):
         if not todos or (current is None and all(todo.status == "done" for todo in todos)):
             return []
         done = sum(todo.status == "done" for todo in todos)
-        title = f"{one_line(current.title)} " if current else ""
-        return [Piece(title, "quiet"), Piece(f"{done}/{len(todos)} ", "faint")]
+        title = shorten(one_line(current.title), self.size.width // 3) if current else ""
+        return [
+            Piece(f"{done} of {len(todos)}", "faint"),
+            Piece(f" {self.marks.dot} {title} " if title else " ", "quiet"),
+        ]
+
+    def on_click(self, event: events.Click) -> None:
+        """On the to-do list: unfolds it."""
+        if event.x >= self.size.width - sum(cell_len(piece.text) for piece in self._todo()):
+            self.post_message(self.TodosAsked())
 
 
 def progress_pieces(progress: Progress, width: int, frame: str, marks: Marks = UNICODE) -> tuple[Piece, ...]:
