@@ -197,7 +197,10 @@ class StandardOpener:
         return Loop(
             max_steps=loop.max_steps_per_turn,
             retry=RetryPolicy(attempts=max(1, loop.max_retries_per_step)),
-            limits=Limits(loop.compaction_trigger_ratio, loop.reserved_context_size),
+            limits=Limits(
+                loop.compaction_trigger_ratio, loop.reserved_context_size, self._settings.compaction.warn_ratio
+            ),
+            preview=self._settings.compaction.preview,
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
             dmail_restores_files=loop.dmail_restores_files,
             budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),
