@@ -15,6 +15,7 @@ from kimi_tui.ui.screens.model_picker import ModelPicker
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.screens.sessions import Sessions
+from kimi_tui.ui.screens.summary_editor import SummaryEditor
 from kimi_tui.ui.state import ScreenState
 
 
@@ -34,4 +35,4 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
     return None
 
 
-__all__ = ["Compare", "Help", "Jump", "LinePrompt", "RevertChoice", "Rotations", "page"]
+__all__ = ["Compare", "Help", "Jump", "LinePrompt", "RevertChoice", "Rotations", "SummaryEditor", "page"]

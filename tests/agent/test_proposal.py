@@ -201,7 +201,9 @@ async def test_an_unpinned_message_is_folded_again(tmp_path: Path) -> None:
 
 
 async def test_a_pinned_call_keeps_its_results(tmp_path: Path) -> None:
-    model = ScriptedModel(calls(("Echo", {"text": "x" * 50, "id": "a"}), ("Echo", {"text": "y", "id": "b"})), says("ok"))
+    model = ScriptedModel(
+        calls(("Echo", {"text": "x" * 50, "id": "a"}), ("Echo", {"text": "y", "id": "b"})), says("ok")
+    )
     model.summaries = [says("One.", 40)]
     async with bench(tmp_path, model, tools=[Echo()]) as it:
         await it.turn("go")
