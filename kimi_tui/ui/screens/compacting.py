@@ -21,7 +21,7 @@ class Compacting(Searching):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("alt+c", "compaction('now')", "compact now, or read the summary", id="compact_now", priority=True),
-        Binding("alt+f", "compaction('focus')", "compact with a focus", id="compact_focus", priority=True),
+        Binding("alt+k", "compaction('focus')", "compact with a focus", id="compact_focus", priority=True),
         Binding("alt+p", "compaction('pin')", "pin messages for compactions", id="pin", priority=True),
         Binding("alt+z", "compaction('snooze')", "warn of a compaction later", id="snooze", priority=True),
     ]

@@ -22,8 +22,8 @@ Wish = Literal["now", "focus", "pin", "snooze", "read"]
 
 NEAR: tuple[tuple[str, str, Wish], ...] = (
     ("alt+c", "now", "now"),
-    ("alt+f", "with focus…", "focus"),
-    ("alt+p", "pin messages", "pin"),
+    ("alt+k", "focus…", "focus"),
+    ("alt+p", "pin", "pin"),
     ("alt+z", "snooze", "snooze"),
 )
 WAITING: tuple[tuple[str, str, Wish], ...] = (("alt+c", "read it", "read"),)
@@ -81,7 +81,7 @@ class SoftWarning(Line):
     def _forms(self) -> tuple[str, ...]:
         """From the fullest to the shortest."""
         if self.state.proposal is not None:
-            return ("the summary is written and waits for your word; nothing has changed", "a summary waits")
+            return ("the summary waits for your word; nothing has changed", "a summary waits")
         if self.state.near is None:
             return ()
         tokens, trigger = self.state.tokens.total or self.state.near[0], self.state.near[1]
