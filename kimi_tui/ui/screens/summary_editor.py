@@ -39,8 +39,15 @@ class SummaryText(TextArea):
         super().__init__(text, soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
         self.highlight_cursor_line = False
         self.clock = time.monotonic
-        self._last_key = self.clock()
+        self._last_key = 0.0
         self._settled = False
+
+    def on_mount(self) -> None:
+        self.opened()
+
+    def opened(self) -> None:
+        """It has just come into sight."""
+        self._last_key, self._settled = self.clock(), False
 
     async def _on_key(self, event: events.Key) -> None:
         now = self.clock()
