@@ -20,6 +20,7 @@ from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
 from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
@@ -45,6 +46,7 @@ from kimi_tui.session import Session, SessionState, choose_session, read_state
 from kimi_tui.session.snapshots import Limits as SnapshotLimits
 from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
+from kimi_tui.skills import skill_roots
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
 from kimi_tui.tools.toolset import Toolset
 
@@ -124,7 +126,11 @@ class StandardOpener:
         state, damaged = await asyncio.to_thread(session.load_state)
         context = Context(session.context_file, durability=self._settings.storage.durability, clock=time.time)
         await context.restore()
-        prompt = await asyncio.to_thread(system_prompt, session.work_dir, small=not model.view.tools)
+        skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
+        unusable = await skills.load()
+        prompt = await asyncio.to_thread(
+            system_prompt, session.work_dir, small=not model.view.tools, skills=skills.listing()
+        )
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
         denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
@@ -144,6 +150,7 @@ class StandardOpener:
             approvals=self._approvals(session, state, questions, hooks),
             hooks=hooks,
             injections=Injections([PlanInjectionProvider(), AfkInjectionProvider(), TaskInjectionProvider(tasks.own)]),
+            skills=skills,
             telemetry=Telemetry(data_folder() / "telemetry.jsonl"),
             steering=Steering(emit),
             denwa_renji=denwa_renji,
@@ -153,11 +160,16 @@ class StandardOpener:
             files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
-            notices=tuple(line for line in (damaged, *self._settings.notices, *servers.notices, *left) if line),
+            notices=tuple(
+                line for line in (damaged, *self._settings.notices, *servers.notices, *left, *unusable) if line
+            ),
             tasks=tasks,
             servers=servers,
             headless=self._options.headless,
         )
+        desk.approvals.rules += [AllowRule("ReadFile", str(root.path.resolve()), literal=True) for root in skills.roots]
+        if model.view.tools:
+            desk.injections.providers.append(SkillsInjectionProvider(skills, lambda: desk.system_prompt))
         for tool in session_tools(desk):
             toolset.add(tool)
         desk.apply_modes()
@@ -201,6 +213,8 @@ class StandardOpener:
                 loop.compaction_trigger_ratio, loop.reserved_context_size, self._settings.compaction.warn_ratio
             ),
             preview=self._settings.compaction.preview,
+            max_ralph_iterations=loop.max_ralph_iterations,
+            max_ralph_cost=loop.max_ralph_cost,
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
             dmail_restores_files=loop.dmail_restores_files,
             budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),

@@ -96,6 +96,8 @@ class LoopSettings(_Table):
     max_retries_per_step: int = Field(default=3, ge=0)
     max_ralph_iterations: int = Field(default=0, ge=-1)
     """-1: no limit."""
+    max_ralph_cost: float | None = Field(default=None, gt=0)
+    """US dollars that one Ralph loop may spend, where the provider's price is known."""
     reserved_context_size: int = Field(default=50_000, ge=0)
     """Tokens kept free for the reply; capped for small windows."""
     compaction_trigger_ratio: float = Field(default=0.85, gt=0, le=1)

@@ -45,6 +45,8 @@ def test_the_wheel_holds_every_module_style_and_prompt(built: Path) -> None:
     }
     assert expected <= inside
     assert {"kimi_tui/styles/app.tcss", "kimi_tui/prompts/system.md", "kimi_tui/py.typed"} <= inside
+    tour = {f"kimi_tui/prompts/tour/{name}" for name in ("script.json", "start.md", "project/check.sh")}
+    assert tour <= inside
     assert not any(name.startswith(("tests", "benchmarks", "screenshots")) for name in inside)
 
 

@@ -10,14 +10,15 @@ import logging
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
+from kimi_tui.agent.asides import ASIDE
 from kimi_tui.agent.browsing import keep_budget
 from kimi_tui.agent.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
+from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.readiness import Readiness
 from kimi_tui.agent.steering import Prompt
-from kimi_tui.agent.turn_activity import run_turn
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
@@ -108,12 +109,12 @@ class Agent:
         prompt = self.desk.steering.next_prompt()
         if prompt is not None:
             self.readiness.stop_warming()
-            self.start(run_turn(self, prompt), TURN)
+            self.start(run_prompt(self.desk, prompt), TURN)
 
     def send(self, prompt: Prompt) -> None:
         """A turn with this prompt: now, or when its time has come."""
         if self.desk.context.holder is not None:
-            self.emit(PromptReturned(prompt.text, read_only(self.desk)))
+            self.emit(PromptReturned(prompt.said, read_only(self.desk)))
             return
         self.desk.steering.queue(prompt)
         self.go_on()
@@ -125,6 +126,10 @@ class Agent:
                 self._activity.cancel()
         elif not self.readiness.ready:
             self.readiness.cancel()
+        else:
+            for task in self._side:
+                if task.get_name() == ASIDE:
+                    task.cancel()
 
     async def show(self) -> None:
         """Tell what is open now, and make its model ready."""

@@ -20,6 +20,7 @@ from kimi_tui.agent.pins import Pins
 from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_servers import SessionServers
+from kimi_tui.agent.session_skills import SessionSkills
 from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
@@ -45,6 +46,10 @@ class Loop:
     max_steps: int = 1000
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     limits: Limits = field(default_factory=Limits)
+    max_ralph_iterations: int = 0
+    """Further rounds that every prompt gets; -1: no limit."""
+    max_ralph_cost: float | None = None
+    """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
     preview: bool = False
     """A summary is shown to the user before it replaces anything."""
@@ -84,17 +89,22 @@ class Desk:
     """What was noticed while opening, beside what the context itself reports."""
     title: str = ""
     """What the session is called now: by the user, or after its first prompt."""
+    skills: SessionSkills = field(default_factory=SessionSkills)
     tasks: SessionTasks | None = None
     """Commands in the background; None where there can be none."""
     servers: SessionServers | None = None
     """Servers that lend tools; None where none may."""
     headless: bool = False
     """Nobody is there to be asked, whatever the modes say."""
+    parent: Desk | None = None
+    """Whoever sent this subagent; None for the session's own agent."""
     tool_state: dict[str, Any] = field(default_factory=dict)
     """Shared between the calls of the tools, for as long as the session is open."""
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    used: int = 0
+    """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
     told_tokens: Tokens | None = None
     folded_to: int | None = None
@@ -136,6 +146,11 @@ class Desk:
         """Where the plan of this session is written."""
         return Path(self.state.plan_file) if self.state.plan_file else self.session.folder / "plan.md"
 
+    @property
+    def in_plan_mode(self) -> bool:
+        """Also while the one who sent this subagent is."""
+        return self.modes.plan or (self.parent is not None and self.parent.in_plan_mode)
+
     def step_view(self) -> StepView:
         """What injection providers may know."""
         return StepView(
@@ -143,6 +158,7 @@ class Desk:
             plan_file=self.plan_file,
             plan_activated=self.plan_activated,
             afk=(self.modes.afk or self.headless) and self.model.view.tools,
+            root=self.parent is None,
         )
 
     def request(self, history: Sequence[Message] | None = None) -> Request:
@@ -203,9 +219,13 @@ class Desk:
         )
 
     def spent(self, usage: Usage) -> None:
-        """Add a call's price, where it is known."""
+        """Add a call's tokens, and its price where it is known."""
+        self.used += usage.input + usage.output
         if usage.cost is not None:
             self.cost = (self.cost or 0.0) + usage.cost
+        if self.parent is not None:
+            self.parent.spent(usage)
+            self.parent.tell_tokens()
 
     def apply_modes(self) -> None:
         """Let the approvals know whom they may ask."""

@@ -59,20 +59,27 @@ class Files:
         self._tell, self._clock, self._keep_days = tell, clock, keep_days
         self._open: Passage | None = None
         """The passage of the running step."""
+        self._beginning = asyncio.Lock()
         self._takes: set[asyncio.Task[None]] = set()
         self._newest: asyncio.Task[None] | None = None
         """Records what the last step has changed."""
+        self._late = False
+        """A tool has waited in vain."""
         self._tidying: asyncio.Task[None] | None = None
 
     # --- while the agent works ---
 
     def warm(self) -> None:
         """A turn begins: bring the snapshots up to date beside it, so that none has to be waited for later."""
-        if self._recording:
+        if self._recording and not self._takes:
             self._beside(self._warm())
 
     async def before_change(self, mark: CheckpointMark) -> None:
         """A tool that may change files is about to run in the step of this checkpoint: record how they are."""
+        async with self._beginning:  # calls that run side by side are of one step, and need one snapshot
+            await self._begin(mark)
+
+    async def _begin(self, mark: CheckpointMark) -> None:
         if not self._recording or self._open is not None:
             return
         try:
@@ -205,12 +212,13 @@ class Files:
             self._stop_recording("files are no longer recorded: the log has the details")
 
     async def _ready(self) -> bool:
-        """Wait for what is being recorded, but not for ever: a tool is waiting, and the user with it."""
+        """Wait for what is being recorded, but not for ever, and only once: a tool is waiting, and the user with it."""
         if self._takes:
-            _, late = await asyncio.wait(self._takes, timeout=PATIENCE_SECONDS)
+            _, late = await asyncio.wait(self._takes, timeout=0 if self._late else PATIENCE_SECONDS)
             if late:
-                self._stop_recording(f"files are not recorded: that takes longer than {PATIENCE_SECONDS:.0f} s here")
-                self._snapshots.give_up()
+                if not self._late:
+                    self._tell("files are not recorded yet: the first look at this folder takes long")
+                self._late = True
                 return False
         await self._settle()
         return True

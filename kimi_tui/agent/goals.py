@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.marks import is_prompt
+from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.rows import mark_named, rotation_path
 from kimi_tui.agent.spans import owner
 from kimi_tui.context import CheckpointMark, CheckpointRef, read_timeline_file
@@ -65,5 +65,5 @@ def row_mark(desk: Desk, checkpoint: int, offset: int | None) -> CheckpointMark:
 def prompt_after(history: Sequence[Message], mark: CheckpointMark) -> str | None:
     """What the user said right after that checkpoint, to be put back into the input."""
     following = (history[index] for index in range(mark.history_index, len(history)))
-    said = next((message for message in following if message.role == "assistant" or is_prompt(message)), None)
-    return said.text("\n") if said is not None and said.role == "user" else None
+    first = next((message for message in following if message.role == "assistant" or is_prompt(message)), None)
+    return said(first) if first is not None and first.role == "user" else None

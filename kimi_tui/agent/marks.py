@@ -80,3 +80,9 @@ def meta(message: Message) -> dict[str, Any]:
 def is_prompt(message: Message) -> bool:
     """The user really said this."""
     return message.role == "user" and mark_of(message) == ""
+
+
+def said(message: Message) -> str:
+    """What the user typed: the command, where the message is what a command made of it."""
+    typed = meta(message).get("typed")
+    return typed if isinstance(typed, str) and typed else message.text("\n")

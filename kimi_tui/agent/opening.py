@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kimi_tui.agent.desk import Desk
-from kimi_tui.agent.marks import is_prompt
+from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import projected
 from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.slash import COMMANDS
@@ -41,7 +41,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
     desk.told_problems = len(desk.context.problems)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
     first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
-    desk.title = desk.state.title or (first_line(first.text(" "))[:60] if first else "")
+    desk.title = desk.state.title or (first_line(said(first))[:60] if first else "")
     opening = SessionOpened(
         session_id=desk.session.id,
         path=str(desk.session.folder),
@@ -55,7 +55,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
             *desk.notices,
             *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
         ),
-        commands=COMMANDS,
+        commands=(*COMMANDS, *desk.skills.commands()),
         history=prompts,
         draft=desk.state.draft,
         resume_hint=resume_hint(desk),
@@ -86,10 +86,7 @@ async def put_away(desk: Desk, reason: str) -> None:
     desk.hooks.fire("SessionEnd", reason, reason=reason)
     await desk.hooks.finish()
     await desk.files.close()
-    if desk.tasks is not None:
-        await desk.tasks.close()
-    if desk.servers is not None:
-        await desk.servers.close()
+    await _end_processes(desk)
     if desk.summariser is not None:
         await desk.summariser.close()
     try:
@@ -98,6 +95,14 @@ async def put_away(desk: Desk, reason: str) -> None:
         await asyncio.to_thread(desk.session.drop_if_empty)
     except OSError as fault:
         log.warning("the session could not be closed in good order: %s", fault)
+
+
+async def _end_processes(desk: Desk) -> None:
+    """Background tasks and servers end with the session, all at the same time."""
+    ending = [one.close() for one in (desk.tasks, desk.servers) if one is not None]
+    for fault in await asyncio.gather(*ending, return_exceptions=True):
+        if isinstance(fault, Exception):
+            log.warning("a process of the session could not be ended in good order: %s", fault)
 
 
 def _read_around(desk: Desk) -> tuple[tuple[str, ...], str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.marks import is_prompt, meta
+from kimi_tui.agent.marks import is_prompt, meta, said
 from kimi_tui.agent.rows import mark_named, rotation_path
 from kimi_tui.agent.spans import owner
 from kimi_tui.context import CheckpointRef
@@ -70,8 +70,8 @@ def _into_rotation(desk: Desk, command: PreviewRevert) -> RevertPreview:
 
 
 def _prompt(dropped: Sequence[Message]) -> str:
-    said = next((message for message in dropped if message.role == "assistant" or is_prompt(message)), None)
-    return said.text("\n") if said is not None and said.role == "user" else ""
+    first = next((message for message in dropped if message.role == "assistant" or is_prompt(message)), None)
+    return said(first) if first is not None and first.role == "user" else ""
 
 
 def _still_running(desk: Desk, dropped: Sequence[Message]) -> Iterator[str]:

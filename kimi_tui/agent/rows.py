@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.marks import mark_of, unwrapped
+from kimi_tui.agent.marks import mark_of, said, unwrapped
 from kimi_tui.agent.spans import Span, last_span, owner, prompt_of, spans
 from kimi_tui.agent.transcript import View
 from kimi_tui.context import CheckpointMark, Context, Switch, Timeline
@@ -176,7 +176,7 @@ def label(span: Span, history: Sequence[Message], view: View) -> str:
     messages = history[span.start : span.stop]
     prompt = prompt_of(history, span)
     if prompt is not None:
-        return first_line(prompt.text(" ")) or "(an image)"
+        return first_line(said(prompt)) or "(an image)"
     if any(mark_of(message) == "summary" for message in messages):
         return "the summary"
     for message in messages:

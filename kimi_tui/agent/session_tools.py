@@ -6,6 +6,8 @@ from pathlib import Path
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import DenwaRenjiError, DMail
+from kimi_tui.agent.subagents import Subagents
+from kimi_tui.tools.agent import Agent
 from kimi_tui.tools.base import Tool
 from kimi_tui.tools.standard import standard_tools
 
@@ -26,7 +28,7 @@ def session_tools(desk: Desk) -> list[Tool]:
             raise DenwaRenjiError(f"Checkpoint {checkpoint_id} was lost; these are left: {sorted(there)[-20:]}.")
         desk.denwa_renji.send_dmail(DMail(message=message, checkpoint_id=checkpoint_id))
 
-    return standard_tools(
+    tools = standard_tools(
         load_todos=lambda: desk.state.todos,
         save_todos=desk.set_todos,
         enter_plan=enter_plan,
@@ -35,3 +37,4 @@ def session_tools(desk: Desk) -> list[Tool]:
         dmail_refusals=(DenwaRenjiError,),
         tasks=desk.tasks.own if desk.tasks else None,
     )
+    return [*tools, Agent(Subagents(desk))]

@@ -2,31 +2,79 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.asides import ask_aside
+from kimi_tui.agent.flow_activity import ralph_call
+from kimi_tui.agent.session_skills import skill_prompt
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.protocol.commands import RunSlash
-from kimi_tui.protocol.events import EntryAdded, Noticed
+from kimi_tui.protocol.events import EntryAdded, Noticed, PromptReturned
 from kimi_tui.protocol.views import Entry, SlashCommand
 from kimi_tui.resources import prompt
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
 
+RALPH_ROUNDS = 20
+"""Rounds of `/ralph` when neither the command nor the config says how many."""
+
 COMMANDS = (
-    SlashCommand("init", "/init", "Look at the project and write an AGENTS.md for it"),
-    SlashCommand("stats", "/stats", "What this program did so far: turns, steps, tokens, compactions"),
+    SlashCommand("init", "", "look at the project and write an AGENTS.md for it", turns=True),
+    SlashCommand(
+        "ralph", "[N] <prompt>", "repeat a prompt until the model says it is done, N rounds at most", turns=True
+    ),
+    SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
+    SlashCommand("stats", "", "what this program did so far: turns, steps, tokens, compactions"),
 )
+
+_RALPH = re.compile(r"(?:(-1|\d+)\s+)?(.+)", re.DOTALL)
 
 
 def run_slash(agent: Agent, command: RunSlash) -> None:
     """Do what a slash command says; one that is unknown is named, never sent to the model."""
-    if command.name == "init":
-        agent.send(Prompt(f"{prompt('init')}\n\n{command.argument}".strip()))
-    elif command.name == "stats":
+    name, argument = command.name, command.argument.strip()
+    typed = f"/{name} {argument}".strip()
+    if name == "init":
+        agent.send(Prompt(f"{prompt('init')}\n\n{argument}".strip(), typed=typed))
+    elif name == "ralph":
+        _ralph(agent, argument, typed)
+    elif name == "btw":
+        ask_aside(agent, argument)
+    elif name == "stats":
         agent.emit(EntryAdded(None, Entry("note", _stats(agent))))
+    elif name.startswith(("skill", "flow")):
+        agent.beside(_skill(agent, name, argument, typed), typed)
     else:
-        agent.emit(Noticed(f"there is no command /{command.name}", "warning"))
+        agent.emit(Noticed(f"there is no command /{name}", "warning"))
+
+
+def _ralph(agent: Agent, argument: str, typed: str) -> None:
+    """`/ralph N prompt`: N rounds at most, -1 for as many as it takes."""
+    given = _RALPH.fullmatch(argument)
+    if given is None or given[1] == "0":
+        agent.emit(PromptReturned(typed, "/ralph takes a number of rounds, if you like, and a prompt"))
+        return
+    task = Prompt(given[2], typed=typed)
+    call = ralph_call(task, _rounds(given[1], agent.desk.loop.max_ralph_iterations), agent.desk.loop)
+    agent.send(Prompt(task.text, typed=typed, flow=call))
+
+
+def _rounds(said: str | None, configured: int) -> int | None:
+    """How many rounds there are at most; None: no limit. The config counts those after the first."""
+    if said is not None:
+        return None if said == "-1" else int(said)
+    if configured == 0:
+        return RALPH_ROUNDS
+    return None if configured < 0 else configured + 1
+
+
+async def _skill(agent: Agent, name: str, argument: str, typed: str) -> None:
+    try:
+        agent.send(await skill_prompt(agent.desk, name, argument, typed))
+    except (OSError, ValueError) as fault:
+        agent.emit(PromptReturned(typed, str(fault)))
 
 
 def _stats(agent: Agent) -> str:

@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from kimi_tui.flows import Flow
 from kimi_tui.protocol.events import Event, PromptReturned, QueueChanged
 from kimi_tui.protocol.messages import ImageURLPart, Message, TextPart
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCall:
+    """A flow that is to be walked, and how far."""
+
+    name: str
+    flow: Flow
+    max_moves: int | None
+    request: str = ""
+    """A word of the user's on this walk, told with its first turn."""
+    max_cost: float | None = None
+    """US dollars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +30,23 @@ class Prompt:
     text: str
     images: tuple[str, ...] = ()
     """Data URLs."""
+    typed: str | None = None
+    """What the user typed for it, where that was a command; empty when the program says it by itself."""
+    label: str = ""
+    """The name of the checkpoint before it."""
+    flow: FlowCall | None = None
+    """Walked in place of one turn."""
+
+    @property
+    def said(self) -> str:
+        """What the user typed."""
+        return self.text if self.typed is None else self.typed
 
     def message(self, at: float) -> Message:
         """As it is stored."""
         images = [ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in self.images]
-        return Message(role="user", content=[TextPart(text=self.text), *images], kt={"at": round(at, 3)})
+        noted = {"at": round(at, 3)} | ({"typed": self.typed} if self.typed else {})
+        return Message(role="user", content=[TextPart(text=self.text), *images], kt=noted)
 
 
 @dataclass(slots=True)
@@ -66,8 +92,8 @@ class Steering:
             return
         self.steers, self.prompts = [], []
         self._tell()
-        self.emit(PromptReturned("\n\n".join(prompt.text for prompt in waiting), reason))
+        self.emit(PromptReturned("\n\n".join(prompt.said for prompt in waiting), reason))
 
     def _tell(self) -> None:
-        steers = tuple(prompt.text for prompt in self.steers)
-        self.emit(QueueChanged(steers, tuple(prompt.text for prompt in self.prompts)))
+        steers = tuple(prompt.said for prompt in self.steers)
+        self.emit(QueueChanged(steers, tuple(prompt.said for prompt in self.prompts)))

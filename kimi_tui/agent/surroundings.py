@@ -18,13 +18,14 @@ _LISTED = 40
 """Names of the work dir's top level that are listed."""
 
 
-def system_prompt(work_dir: Path, *, small: bool) -> str:
-    """The system prompt for a session that begins in `work_dir` now."""
+def system_prompt(work_dir: Path, *, small: bool, skills: str = "") -> str:
+    """The system prompt for a session that begins in `work_dir` now; `skills` is the part about them."""
     return Template(prompt("system_small" if small else "system")).safe_substitute(
         work_dir=str(work_dir),
         system=f"{platform.system()} {platform.release()}",
         date=time.strftime("%A, %Y-%m-%d"),
         listing=listing(work_dir),
+        skills=f"{skills}\n\n" if skills else "",
         instructions=instructions(work_dir, INSTRUCTIONS_LIMIT) or "(none)",
     )
 

@@ -10,8 +10,8 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.files import may_change_files
 from kimi_tui.agent.questions import Answers
 from kimi_tui.protocol.events import ToolCallFinished, ToolCallStarted, ToolOutputDelta
-from kimi_tui.protocol.views import QuestionView, ToolView
-from kimi_tui.tools.base import Call, ToolResult, failed
+from kimi_tui.protocol.views import ApprovalView, QuestionView, ToolView
+from kimi_tui.tools.base import Call, Decision, ToolResult, failed
 from kimi_tui.tools.toolset import OpenCall, Watch
 
 
@@ -19,6 +19,9 @@ def open_call(desk: Desk) -> OpenCall:
     """Builds what a tool gets, anew for every call: a mode changed by one call is seen by the next."""
 
     outputs = desk.session.folder / "outputs"
+
+    async def approve(view: ApprovalView) -> Decision:
+        return await desk.approvals(view if desk.parent is None else replace(view, asker=desk.title))
 
     async def ask(questions: tuple[QuestionView, ...]) -> Answers | None:
         if desk.modes.afk or desk.headless:
@@ -32,10 +35,10 @@ def open_call(desk: Desk) -> OpenCall:
             id=call_id,
             work_dir=desk.session.work_dir,
             emit=emit,
-            approve=desk.approvals,
+            approve=approve,
             ask=ask,
             allowed_dirs=(*desk.dirs, outputs),
-            plan_file=desk.plan_file if desk.modes.plan else None,
+            plan_file=desk.plan_file if desk.in_plan_mode else None,
             output_dir=outputs,
             state=desk.tool_state,
         )

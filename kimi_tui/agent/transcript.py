@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.agent.marks import Mark, mark_of, meta, unwrapped
+from kimi_tui.agent.marks import Mark, mark_of, meta, said, unwrapped
 from kimi_tui.agent.spans import spans
 from kimi_tui.context import CheckpointMark
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, ThinkPart, ToolCall, VideoURLPart
@@ -31,7 +31,8 @@ class Transcript:
         self._view, self._pinned = view, pinned
         self.entries: list[Entry] = []
         self._firsts: list[int] = []
-        self._open: dict[str, tuple[int, ToolCall]] = {}
+        self._open: dict[str, list[tuple[int, ToolCall]]] = {}
+        """Where the cards of the newest calls of an id stand; some providers give all calls of an answer one id."""
         self._story: SwitchView | None = None
 
     def load(self, history: Sequence[Message], marks: Sequence[CheckpointMark], notes: Notes = ()) -> None:
@@ -92,17 +93,26 @@ class Transcript:
 
     def finish(self, view: ToolView) -> None:
         """A running call has ended; `view` knows more than the log will (the change it made)."""
-        index, _ = self._open.get(view.call_id, (None, None))
-        if index is not None:
+        for index, _ in self._running(view.call_id):
             self.entries[index] = replace(self.entries[index], tool=view)
+            return
 
     def close_calls(self) -> None:
         """Whatever still seems to run does not."""
-        for index, _ in self._open.values():
-            entry = self.entries[index]
-            if entry.tool and entry.tool.outcome == "running":
-                self.entries[index] = replace(entry, tool=replace(entry.tool, outcome="interrupted"))
-        self._open.clear()
+        for call_id in list(self._open):
+            self._close(call_id)
+
+    def _close(self, call_id: str) -> None:
+        for index, view in self._running(call_id):
+            self.entries[index] = replace(self.entries[index], tool=replace(view, outcome="interrupted"))
+        self._open.pop(call_id, None)
+
+    def _running(self, call_id: str) -> Iterator[tuple[int, ToolView]]:
+        """The cards of that id that wait for their result, in the order of their calls."""
+        for index, _ in self._open.get(call_id, ()):
+            view = self.entries[index].tool
+            if view and view.outcome == "running":
+                yield index, view
 
     def _append(self, entry: Entry) -> None:
         if self._story and entry.kind in ("summary", "dmail"):
@@ -110,19 +120,19 @@ class Transcript:
         self.entries.append(entry)
 
     def _finish(self, message: Message) -> None:
-        index, call = self._open.get(message.tool_call_id or "", (None, None))
-        if index is None or call is None:
+        calls = dict(self._open.get(message.tool_call_id or "", ()))
+        for index, _ in self._running(message.tool_call_id or ""):
+            self.entries[index] = replace(self.entries[index], tool=self._view(calls[index], message))
             return
-        entry = self.entries[index]
-        if entry.tool and entry.tool.outcome == "running":
-            self.entries[index] = replace(entry, tool=self._view(call, message))
 
     def _entries(self, message: Message) -> Iterator[Entry]:
         at = meta(message).get("at")
         if message.role == "assistant":
             yield from _said(message, at)
             for call in message.tool_calls or ():
-                self._open[call.id] = (len(self.entries), call)
+                self._close(call.id)
+            for call in message.tool_calls or ():
+                self._open.setdefault(call.id, []).append((len(self.entries), call))
                 yield Entry("tool", tool=self._view(call, None), at=at)
         elif message.role == "user":
             yield from _user_entries(message, at)
@@ -152,7 +162,7 @@ def _user_entries(message: Message, at: Any) -> Iterator[Entry]:
     if mark == "checkpoint":
         return
     if mark == "":
-        yield Entry("user", message.text("\n"), images=captions(message), at=at)
+        yield Entry("user", said(message), images=captions(message), at=at)
     elif mark == "shell":
         yield Entry("tool", tool=shell_view(message), at=at)
     else:

@@ -29,6 +29,9 @@ class Turn:
     begun: float = field(default_factory=time.monotonic)
     opened: bool = False
     """The prompt is on disk."""
+    answer: str = ""
+    """What the model said last, without its thinking."""
+    tool_calls: int = 0
 
     async def run(self, prompt: Prompt) -> TurnEnded:
         """Say it, and take steps until one of them is the last."""
@@ -58,6 +61,8 @@ class Turn:
         await land(desk.begin())
         await land(self._heal())
         await land(desk.context.checkpoint(desk.shows_checkpoints))
+        if prompt.label:
+            await land(desk.context.name_checkpoint(desk.context.checkpoints[-1].id, prompt.label))
         index = await self._say(prompt, turn=True)
         self.opened = True
         await land(desk.context.sync())
@@ -85,6 +90,8 @@ class Turn:
         except BackToTheFuture as jump:
             self.requests = await deliver(self.desk, jump, self.requests)
             return None
+        finally:
+            self.answer, self.tool_calls = step.draft.text, self.tool_calls + len(step.draft.calls)
 
     async def _take_steers(self) -> bool:
         """Put what the user sent meanwhile into the context. True when there was anything: another step is due."""

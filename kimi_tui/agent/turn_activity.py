@@ -17,7 +17,6 @@ from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
 from kimi_tui.session import prompts_of
 
 if TYPE_CHECKING:
-    from kimi_tui.agent.agent import Agent
     from kimi_tui.agent.desk import Desk
 
 log = logging.getLogger(__name__)
@@ -25,9 +24,8 @@ log = logging.getLogger(__name__)
 TITLE_LENGTH = 60
 
 
-async def run_turn(agent: Agent, prompt: Prompt) -> None:
+async def run_turn(desk: Desk, prompt: Prompt) -> tuple[Turn, TurnEnded]:
     """One turn from the prompt to `TurnEnded`. Never raises; a prompt that did not get to the disk is given back."""
-    desk = agent.desk
     turn = Turn(desk)
     ended = turn.ended("interrupted")
     try:
@@ -42,11 +40,13 @@ async def run_turn(agent: Agent, prompt: Prompt) -> None:
         log.exception("the turn broke")
         ended = turn.ended("failed", f"{type(fault).__name__}: {fault}", "The log has the details.")
     await land(_close(desk, turn, prompt, ended))
+    return turn, ended
 
 
 async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
     """The turn, if the hooks allow it; a hook may send it on once more when it wants to end."""
     hooks = turn.desk.hooks
+    await turn.desk.skills.follow()
     verdict = await hooks.trigger("UserPromptSubmit", prompt.text, prompt=prompt.text)
     if verdict.blocked:
         return turn.ended("blocked", verdict.reason or "a hook blocked the prompt")
@@ -62,9 +62,9 @@ async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
 async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> None:
     desk.transcript.close_calls()
     await desk.files.turn_ended()
-    if not turn.opened:
-        desk.emit(PromptReturned(prompt.text, ended.message))
-    else:
+    if prompt.said and not turn.opened:
+        desk.emit(PromptReturned(prompt.said, ended.message))
+    elif prompt.said:
         await asyncio.to_thread(_remember, desk, prompt)
     if ended.reason == "failed":
         desk.hooks.fire("StopFailure", ended.reason, error_type=ended.reason, error_message=ended.message)
@@ -80,13 +80,13 @@ def _title(desk: Desk, prompt: Prompt) -> None:
     """A session is called after its first prompt until the user names it; a compaction must not change that."""
     if desk.state.title:
         return
-    desk.state.title = desk.title = desk.title or first_line(prompt.text)[:TITLE_LENGTH]
+    desk.state.title = desk.title = desk.title or first_line(prompt.said)[:TITLE_LENGTH]
     desk.keep_state()
     desk.emit(TitleChanged(desk.title))
 
 
 def _remember(desk: Desk, prompt: Prompt) -> None:
     try:
-        prompts_of(desk.session.work_dir).add(prompt.text)
+        prompts_of(desk.session.work_dir).add(prompt.said)
     except (OSError, Fault) as fault:
         log.warning("the prompt history could not be written: %s", fault)

@@ -10,9 +10,12 @@ from kimi_tui.literal import literal
 from kimi_tui.protocol.events import (
     Event,
     Failed,
+    FlowEnded,
+    FlowStarted,
     MessageStored,
     ModelUnavailable,
     Noticed,
+    PromptReturned,
     RetryScheduled,
     SessionOpened,
     TokensChanged,
@@ -21,13 +24,14 @@ from kimi_tui.protocol.events import (
 )
 from kimi_tui.protocol.views import Tokens
 
-_ENDS = {
+ENDS: dict[str, str] = {
     "interrupted": "the turn was interrupted",
     "failed": "the turn failed",
     "max_steps": "the turn was stopped: it had used up its steps. More: --max-steps N",
     "tool_call_repeat": "the turn was stopped: the model repeated the same call",
     "blocked": "the prompt was blocked by a hook",
 }
+"""Why a turn ended, where the agent has nothing more exact to say."""
 
 
 @dataclass(slots=True)
@@ -45,6 +49,10 @@ class Answer:
     seconds: float = 0.0
     tool_calls: int = 0
     tokens: Tokens = field(default_factory=Tokens)
+    in_flow: bool = False
+    """More turns may follow the one that has ended."""
+    flow: dict[str, Any] | None = None
+    """How a flow ended, and its figures."""
 
     def take(self, event: Event) -> None:
         match event:
@@ -59,13 +67,31 @@ class Answer:
                 self.tool_calls += 1
             case TokensChanged(tokens=tokens):
                 self.tokens = tokens
+            case FlowStarted():
+                self.in_flow = True
+            case FlowEnded():
+                self._take_flow(event)
+            case PromptReturned(reason=reason) if not self.reason:
+                self.fault = reason or self.fault
             case TurnEnded():
-                self.reason, self.steps, self.seconds = event.reason, event.steps, event.seconds
-                self.fault = (
-                    "" if event.reason == "done" else _sentence(event.message or _ENDS[event.reason], event.hint)
-                )
+                self.reason = event.reason
+                self.steps, self.seconds = self.steps + event.steps, self.seconds + event.seconds
+                self.fault = "" if event.reason == "done" else sentence(event.message or ENDS[event.reason], event.hint)
             case ModelUnavailable(reason=reason, hint=hint) | Failed(message=reason, hint=hint):
-                self.reason, self.fault = "failed", _sentence(reason, hint)
+                self.reason, self.fault = "failed", sentence(reason, hint)
+
+    @property
+    def over(self) -> bool:
+        """Nothing more will come of the prompt."""
+        return bool(self.reason) and not self.in_flow
+
+    def _take_flow(self, event: FlowEnded) -> None:
+        """A loop that used up its rounds did what it was told; every other early end is a fault."""
+        self.in_flow = False
+        self.flow = {"name": event.flow, "reason": event.reason, "iterations": event.iterations, "tokens": event.tokens}
+        if event.reason not in ("done", "max_moves") and self.reason in ("done", ""):
+            self.reason = event.reason
+        self.fault = "" if event.reason == "done" else event.message
 
     def warning(self, event: Event) -> str:
         """What the user should see while the turn runs; empty for most events."""
@@ -95,11 +121,12 @@ class Answer:
             "seconds": round(self.seconds, 3),
             "tokens": {"exact": self.tokens.exact, "pending": self.tokens.pending, "window": self.tokens.window},
             "cost": self.tokens.cost,
-        }
+        } | ({"flow": self.flow} if self.flow else {})
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
 
 
-def _sentence(message: str, hint: str) -> str:
+def sentence(message: str, hint: str) -> str:
+    """A fault and what to do about it, as one line has them."""
     if not hint:
         return message
     return f"{message.rstrip()}{'' if message.rstrip().endswith(('.', '!', '?')) else '.'} {hint}"

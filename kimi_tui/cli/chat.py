@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +12,9 @@ import click
 
 from kimi_tui import __version__
 from kimi_tui.cli.main import SUBCOMMANDS
+from kimi_tui.config_file import read_ui_options
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import require_writable, sessions_folder
+from kimi_tui.places import config_file, require_writable, sessions_folder
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -34,6 +36,7 @@ class _Said:
     words: tuple[str, ...]
     print_prompt: str | None
     output_format: str
+    plain: bool
 
 
 @click.command("kimi-tui", cls=_WithSubcommands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,6 +51,7 @@ class _Said:
 @click.option("--context-window", metavar="N", type=click.IntRange(min=1), help="The model's window, in tokens.")
 @click.option("-p", "--print", "print_prompt", metavar="[PROMPT]", is_flag=False, flag_value="", help="No screen.")
 @click.option("--output-format", type=click.Choice(["text", "json", "stream-json"]), default=None, help="With -p.")
+@click.option("--plain", is_flag=True, help="Lines instead of a screen: for screen readers and simple terminals.")
 @click.option("--yolo", is_flag=True, help="Approve everything.")
 @click.option("--afk", is_flag=True, help="Nobody is there to be asked.")
 @click.option("--plan", is_flag=True, help="Start in plan mode.")
@@ -55,19 +59,31 @@ class _Said:
 @click.option("--max-steps", metavar="N", type=click.IntRange(min=1), help="Steps in one turn.")
 @click.option("--config-file", metavar="FILE", type=_FILE, help="In place of the default configuration.")
 @click.version_option(__version__, "--version", prog_name="kimi-tui", message="%(prog)s %(version)s")
-def command(words: tuple[str, ...], print_prompt: str | None, output_format: str | None, **flags: Any) -> int:
+def command(
+    words: tuple[str, ...], print_prompt: str | None, output_format: str | None, plain: bool, **flags: Any
+) -> int:
     """A terminal coding agent whose memory you can see, rewind and repair."""
     if output_format and print_prompt is None:
         raise click.UsageError("--output-format goes with --print.")
-    said = _Said(words, print_prompt, output_format or "text")
-    return _print(said, flags) if print_prompt is not None else _screen(said, flags)
+    if plain and print_prompt is not None:
+        raise click.UsageError("--plain talks, --print does not: only one of them can be meant.")
+    said = _Said(words, print_prompt, output_format or "text", plain)
+    return _print(said, flags) if print_prompt is not None else _talk(said, flags)
 
 
-def _screen(said: _Said, flags: dict[str, Any]) -> int:
+def _talk(said: _Said, flags: dict[str, Any]) -> int:
+    """On the screen; in lines where that is wanted, or all that the terminal can do."""
+    dumb = os.environ.get("TERM") == "dumb"
+    prompt = " ".join(said.words) or None
+    if said.plain or dumb or read_ui_options(flags["config_file"] or config_file()).plain:
+        from kimi_tui.cli import plain_mode
+
+        plain_mode.require_keyboard()
+        return plain_mode.run(_options(flags, prompt), hello=plain_mode.DUMB if dumb else plain_mode.HELLO)
     from kimi_tui.cli import screen
 
     screen.require_terminal()
-    return screen.run(_options(flags, " ".join(said.words) or None))
+    return screen.run(_options(flags, prompt))
 
 
 def _print(said: _Said, flags: dict[str, Any]) -> int:

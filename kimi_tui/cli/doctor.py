@@ -26,16 +26,16 @@ _MARKS = {"damage": "✗", "warning": "!", "note": "·"}
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def command(path: str, mend: bool, as_json: bool) -> int:
     """Check the files of PATH (a session folder, a context file, or a session id). Exit 1: something is wrong."""
-    report = _looked_over(named(path).session.context_file, mend=mend)
+    report = looked_over(named(path).session.context_file, mend=mend)
     if as_json:
         print(json.dumps({**dataclasses.asdict(report), "healthy": report.healthy}, indent=2))
     else:
-        for line in _lines(report):
+        for line in told(report):
             print(one_line(line))
     return 0 if report.healthy else 1
 
 
-def _looked_over(file: Path, *, mend: bool) -> Report:
+def looked_over(file: Path, *, mend: bool) -> Report:
     """The engine's report on the context files, and ours on what stands beside them."""
     try:
         report = repair(file) if mend else check(file)
@@ -48,7 +48,8 @@ def _looked_over(file: Path, *, mend: bool) -> Report:
         raise unreadable(file, error) from error
 
 
-def _lines(report: Report) -> Iterator[str]:
+def told(report: Report) -> Iterator[str]:
+    """The report in lines."""
     yield report.folder
     yield from map(_file, report.files)
     yield from map(_finding, report.findings)

@@ -15,8 +15,9 @@ from kimi_tui.faults import Fault
 from kimi_tui.literal import one_line
 
 SUBCOMMANDS = {
+    "tour": "see it all in two minutes, without a key",
     "sessions": "list the sessions, this folder's first",
-    "timeline": "show the timelines of a session as a tree: checkpoints, rotations, why, when",
+    "timeline": "show the timelines of a session as a tree; revert, restore, undo, compare, prune",
     "doctor": "check a session's files, and mend them",
     "export": "write out a conversation: Markdown, a page, JSON",
     "model": "list, pull and remove the weights of the embedded models",

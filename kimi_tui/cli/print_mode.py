@@ -1,10 +1,12 @@
-"""One turn without a screen: the same agent, its events printed instead of drawn."""
+"""One prompt without a screen, be it a turn or a flow of many: the agent's events printed instead of drawn."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -14,19 +16,24 @@ from kimi_tui.cli.progress import Progress
 from kimi_tui.cli.secrets import masked
 from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions
-from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Interrupt, SendPrompt
+from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Command, Interrupt, RunSlash, SendPrompt
 from kimi_tui.protocol.events import (
     ApprovalRequested,
     Event,
     Failed,
+    FlowEnded,
     ModelProgressed,
     ModelUnavailable,
+    PromptReturned,
     QuestionAsked,
+    SessionOpened,
     TurnEnded,
     to_json,
 )
 from kimi_tui.protocol.ports import AgentPort, Connect
+from kimi_tui.protocol.views import SlashCommand
 
+_CALL = re.compile(r"/([\w:.-]+)(?:\s+(.*))?\Z", re.DOTALL)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ()
 
 
@@ -36,7 +43,7 @@ def run(options: LaunchOptions, prompt: str, output_format: str) -> int:
 
 
 class PrintedTurn:
-    """Drives one agent through one turn."""
+    """Drives one agent through one prompt."""
 
     def __init__(self, connect: Connect, prompt: str, output_format: str) -> None:
         self.connect, self.prompt, self.format = connect, prompt, output_format
@@ -63,7 +70,6 @@ class PrintedTurn:
         self.port = port = await self.connect()
         serving = asyncio.ensure_future(port.run())
         reading = asyncio.ensure_future(self._read(port))
-        port.submit(SendPrompt(self.prompt))
         try:
             await asyncio.wait({serving, reading}, return_when=asyncio.FIRST_COMPLETED)
             if (serving.done() and serving.exception() is None) or reading.done():
@@ -83,7 +89,11 @@ class PrintedTurn:
                     port.submit(AnswerApproval(approval.request_id, "reject", "nobody is there to approve this"))
                 case QuestionAsked(request_id):
                     port.submit(AnswerQuestion(request_id, ()))
-                case TurnEnded() | ModelUnavailable() | Failed():
+                case SessionOpened(commands=commands):
+                    port.submit(_meant(self.prompt, commands))
+                case TurnEnded() | FlowEnded() if self.answer.over:
+                    port.submit(Close())
+                case ModelUnavailable() | Failed() | PromptReturned():
                     port.submit(Close())
 
     def _print(self, event: Event) -> None:
@@ -124,6 +134,16 @@ class PrintedTurn:
             return
         self.port.submit(Interrupt())
         self.port.submit(Close())
+
+
+def _meant(prompt: str, commands: Sequence[SlashCommand]) -> Command:
+    """A prompt that begins with a command which starts turns (`/flow:release`) is that command, any other is text."""
+    called = _CALL.match(prompt.strip())
+    if called is not None:
+        word = re.sub(r"^(flow|skill)-", r"\1:", called[1])
+        if any(command.turns and command.name == word for command in commands):
+            return RunSlash(word, (called[2] or "").strip())
+    return SendPrompt(prompt)
 
 
 def _complain(text: str) -> None:

@@ -6,14 +6,14 @@ import asyncio
 import os
 import signal
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kimi_tui.cli.connecting import connect
 from kimi_tui.config_file import read_ui_options
 from kimi_tui.faults import Fault
-from kimi_tui.options import LaunchOptions
+from kimi_tui.options import LaunchOptions, UiOptions
 from kimi_tui.places import config_file
 
 if TYPE_CHECKING:
@@ -37,7 +37,23 @@ def require_terminal() -> None:
 
 def run(options: LaunchOptions) -> int:
     """The app, until it ends; then how to come back. Returns the exit code. Raises `Fault`."""
-    ui = read_ui_options(options.config_file or config_file())
+    ended = show(options, read_ui_options(options.config_file or config_file()))
+    if ended.farewell:
+        print(ended.farewell)
+    return ended.code
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the app ended."""
+
+    code: int
+    farewell: str
+    """How to come back; empty when there is nothing to come back to."""
+
+
+def show(options: LaunchOptions, ui: UiOptions) -> Ended:
+    """The app, until it ends. Raises `Fault`: the agent could not be had."""
     from kimi_tui.ui.start import skeleton
 
     with skeleton(light=ui.theme == "light"):
@@ -49,9 +65,7 @@ def run(options: LaunchOptions) -> int:
     code = app.return_code or 0
     if code and app.farewell:
         raise Fault(app.farewell)
-    if app.farewell:
-        print(app.farewell)
-    return 128 + stopped_by[0] if stopped_by else code
+    return Ended(128 + stopped_by[0] if stopped_by else code, app.farewell)
 
 
 def _leave_on_signals(app: KimiApp) -> list[int]:

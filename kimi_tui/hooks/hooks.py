@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.hooks.runner import HookDef, HookEvent, HookResult, run_hook
+from kimi_tui.hooks.runner import HookDef, HookResult, run_hook
+from kimi_tui.settings import HookEvent
 
 log = logging.getLogger(__name__)
 

@@ -15,25 +15,11 @@ import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
+
+from kimi_tui.settings import HookEvent
 
 log = logging.getLogger(__name__)
-
-HookEvent = Literal[
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "UserPromptSubmit",
-    "Stop",
-    "StopFailure",
-    "SessionStart",
-    "SessionEnd",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PostCompact",
-    "Notification",
-]
 
 HOOK_EVENTS: tuple[str, ...] = get_args(HookEvent)
 

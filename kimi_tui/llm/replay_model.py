@@ -4,7 +4,8 @@ The script is JSON: `{"replies": [REPLY …], "loop": false, "repeat_last_reply"
 "window": tokens}`. A reply, every key optional:
 
     text, think           streamed in pieces of `chunk` characters, `delay_ms` (or `chunk_delay_ms`) apart
-    tools                 [{"name", "args": object or raw text, "id"}]
+    tools                 [{"name", "args": object or raw text, "id"}]; the argument "{checkpoint}" becomes the number
+                          of the newest checkpoint that was sent, "{checkpoint-1}" one less
     chunks                deltas, fed as they are
     usage                 {"prompt_tokens", "completion_tokens"}, or null for a provider that reports none
     finish_reason         the provider's word; null for none
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,9 @@ WINDOW = 128_000
 CHUNK = 8
 
 Reply = dict[str, Any]
+
+_CHECKPOINT = re.compile(r"CHECKPOINT (\d+)")
+_WANTED = re.compile(r"\{checkpoint(?:-(\d+))?\}")
 
 
 class ReplayModel:
@@ -65,8 +70,10 @@ class ReplayModel:
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         await self.prepare(lambda *_: None)
         messages = await asyncio.to_thread(to_provider, request, Dialect(reasoning=True))
-        sent = rough_tokens(json.dumps([messages, tools_to_provider(request.tools)], ensure_ascii=False))
+        text = json.dumps([messages, tools_to_provider(request.tools)], ensure_ascii=False)
+        sent = rough_tokens(text)
         reply = self._next(json.dumps(messages[-1], ensure_ascii=False), bool(request.tools))
+        reply = with_checkpoint(reply, text)
         await asyncio.sleep(reply.get("hang", 0))
         _fail(reply)
         assembler = Assembler(taken_ids(request))
@@ -158,6 +165,24 @@ def script_chunks(reply: Reply) -> Iterator[dict[str, Any]]:
     yield from (_chunk(delta) for delta in reply.get("chunks", ()))
     reason = reply.get("finish_reason", "tool_calls" if reply.get("tools") else "stop")
     yield {**_chunk({}, reason), "usage": reply.get("usage")}
+
+
+def with_checkpoint(reply: Reply, sent: str) -> Reply:
+    """The reply with the numbers of checkpoints that the script could not know."""
+    seen = _CHECKPOINT.findall(sent)
+    newest = int(seen[-1]) if seen else 0
+
+    def placed(value: Any) -> Any:
+        wanted = _WANTED.fullmatch(value) if isinstance(value, str) else None
+        return value if wanted is None else max(0, newest - int(wanted[1] or 0))
+
+    tools = [
+        {**tool, "args": {name: placed(value) for name, value in tool["args"].items()}}
+        if isinstance(tool.get("args"), dict)
+        else tool
+        for tool in reply.get("tools", ())
+    ]
+    return {**reply, "tools": tools} if tools else reply
 
 
 def _tool_chunks(index: int, tool: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:

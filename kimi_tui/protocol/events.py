@@ -13,6 +13,8 @@ Events carry names and numbers, so they can be logged, replayed and printed: `--
       ContextSwitched                              (a D-Mail's jump)
       SteerTaken*
     TurnEnded
+
+A flow is several turns in one activity: FlowStarted, then FlowMoved before each of its turns, FlowEnded after the last.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from kimi_tui.protocol.views import (
     ApprovalView,
     DiffView,
     Entry,
+    FlowKind,
+    FlowView,
     McpServerView,
     ModelView,
     Modes,
@@ -34,6 +38,7 @@ from kimi_tui.protocol.views import (
     RotationView,
     SessionView,
     SlashCommand,
+    SubagentView,
     SwitchView,
     TaskView,
     TimelineRow,
@@ -121,6 +126,13 @@ class ModesChanged(Event):
 @dataclass(frozen=True, slots=True)
 class BranchChanged(Event):
     branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandsChanged(Event):
+    """The session's own slash commands are these now: skills and flows came, changed or went."""
+
+    commands: tuple[SlashCommand, ...]
 
 
 # --- the model ---------------------------------------------------------------------------------------------------
@@ -251,6 +263,59 @@ class TokensChanged(Event):
     tokens: Tokens
 
 
+# --- flows -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStarted(Event):
+    """A flow begins: turns follow until `FlowEnded`. Interrupting any of them ends all of it."""
+
+    flow: FlowView
+
+
+@dataclass(frozen=True, slots=True)
+class FlowMoved(Event):
+    """The flow stands at a node that is about to get a turn."""
+
+    flow: str
+    node: str
+    """Its id in the graph."""
+    label: str
+    """The beginning of what the model is told there."""
+    kind: FlowKind
+    visits: int
+    """How often the walk has come to this node, this time included."""
+    iterations: int
+    """Nodes that were given a turn so far, this one included."""
+    asks: int
+    """How often the question of a decision had to be repeated at this visit."""
+    choice: str
+    """The label of the way that led here; empty where there was no choice."""
+    choices: tuple[str, ...]
+    """The ways on from here."""
+    tokens: int
+    """Input and output of all calls so far."""
+    cost: float | None
+    """US dollars so far, where known."""
+
+
+FlowEnd = Literal["done", "stopped", "max_moves", "no_choice", "empty_rounds", "dead_end", "max_cost"]
+"""`stopped`: one of its turns was interrupted, rejected or failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowEnded(Event):
+    """Always the last event of a flow."""
+
+    flow: str
+    reason: FlowEnd
+    message: str
+    """One sentence for the user."""
+    iterations: int = 0
+    tokens: int = 0
+    cost: float | None = None
+
+
 # --- tools -------------------------------------------------------------------------------------------------------
 
 
@@ -268,6 +333,13 @@ class ToolOutputDelta(Event):
 @dataclass(frozen=True, slots=True)
 class ToolCallFinished(Event):
     tool: ToolView
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentChanged(Event):
+    """A subagent was started, did something, or has ended. Its steps come as `ToolOutputDelta` of its call."""
+
+    subagent: SubagentView
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,6 +505,22 @@ class SessionsListed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class AsideStarted(Event):
+    """A question is asked beside the conversation; it leaves no trace in it."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class AsideEnded(Event):
+    """The answer, or why there is none. Neither is stored."""
+
+    question: str
+    answer: str = ""
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TasksChanged(Event):
     """A background task was started, found again, or has ended. All that are known, oldest first."""
 
@@ -481,8 +569,12 @@ class Closed(Event):
     resume_hint: str = ""
 
 
+_LINE_ENDS = {number: f"\\u{number:04x}" for number in (0x85, 0x2028, 0x2029)}
+"""What some readers take for the end of a line; JSON's own encoder leaves them as they are."""
+
+
 def to_json(event: Event) -> str:
-    """One line of JSON: `{"event": "TextDelta", …}`. Lone surrogates are replaced."""
+    """One line of JSON, for every notion of a line: `{"event": "TextDelta", …}`. Lone surrogates are replaced."""
     body: dict[str, Any] = {"event": type(event).__name__, **dataclasses.asdict(event)}
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text.translate(_LINE_ENDS).encode("utf-8", "replace").decode("utf-8")

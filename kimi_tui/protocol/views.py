@@ -278,6 +278,8 @@ class ApprovalView:
     explicit: bool = False
     """Only the user in person may allow it, this once: no rule, no earlier grant, no yolo (a write in
     plan mode, the plan itself)."""
+    asker: str = ""
+    """The subagent that wants it; empty for the session's own agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +294,53 @@ class QuestionView:
     header: str = ""
     options: tuple[QuestionOption, ...] = ()
     multi_select: bool = False
+
+
+FlowKind = Literal["begin", "end", "task", "decision"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowNodeView:
+    """A node of a flow and the ways that lead on from it."""
+
+    id: str
+    kind: FlowKind
+    label: str
+    """What the model is told there, in full."""
+    ways: tuple[tuple[str, str], ...] = ()
+    """(label, id of the next node); the label is empty where there is only one way."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowView:
+    """The graph that an activity walks: a flow of the user's, or the Ralph loop."""
+
+    name: str
+    nodes: tuple[FlowNodeView, ...]
+    """In the order of the diagram."""
+    limit: int | None = None
+    """Iterations that it may take; None: no limit."""
+    cost_limit: float | None = None
+    """US dollars."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentView:
+    """An agent that a tool call started, as its card shows it."""
+
+    call_id: str
+    """The call of `Agent` that it works for."""
+    id: str
+    type: str
+    """`coder`, `explore` or `plan`."""
+    description: str
+    state: Literal["running", "done", "failed", "interrupted"] = "running"
+    doing: str = ""
+    """What it is busy with, in a few words."""
+    steps: int = 0
+    tool_calls: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    """Its own gauge."""
 
 
 TaskStatus = Literal["running", "done", "failed", "stopped", "lost"]
@@ -360,3 +409,5 @@ class SlashCommand:
     usage: str = ""
     help: str = ""
     aliases: tuple[str, ...] = field(default=())
+    turns: bool = False
+    """It starts a turn or a flow, whose end can be waited for."""

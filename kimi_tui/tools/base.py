@@ -81,7 +81,8 @@ class Call:
 
 
 class Tool(Protocol):
-    """A tool. Instances hold no per-call state; calls of one step may run at the same time when `read_only`."""
+    """A tool. Instances hold no per-call state; calls of one step may run at the same time when `read_only`, or when
+    the class says `parallel = True`."""
 
     name: ClassVar[str]
     read_only: ClassVar[bool]

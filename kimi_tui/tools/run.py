@@ -90,8 +90,9 @@ class Slot:
     started: bool = False
 
     @property
-    def read_only(self) -> bool:
-        return self.tool is None or self.tool.read_only
+    def sociable(self) -> bool:
+        """May run beside others: it only reads, or its tool says so (`parallel`)."""
+        return self.tool is None or self.tool.read_only or getattr(self.tool, "parallel", False)
 
 
 class StepRun:
@@ -117,10 +118,10 @@ class StepRun:
         return self._judged()
 
     def _groups(self) -> Iterator[list[Slot]]:
-        """Neighbouring calls that only read, together; any other alone."""
+        """Neighbouring calls that may run beside each other, together; any other alone."""
         originals = [slot for slot in self._slots if slot.twin is None]
-        for reads, group in groupby(originals, key=lambda slot: slot.read_only):
-            if reads:
+        for together, group in groupby(originals, key=lambda slot: slot.sociable):
+            if together:
                 yield list(group)
             else:
                 yield from ([slot] for slot in group)

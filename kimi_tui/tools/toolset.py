@@ -62,6 +62,10 @@ class Toolset:
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
+    def tools(self) -> list[Tool]:
+        """In the order in which they were given."""
+        return list(self._tools.values())
+
     def specs(self) -> list[ToolSpec]:
         """What the model is offered, in the order in which the tools were given."""
         return [ToolSpec(tool.name, tool.description, parameters(tool.Params)) for tool in self._tools.values()]

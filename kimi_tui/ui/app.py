@@ -16,6 +16,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 
 from kimi_tui.options import UiOptions
@@ -25,6 +26,7 @@ from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
 from kimi_tui.ui import attention, external, keymap, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
+from kimi_tui.ui.lasting import LastingOutput
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.pump import FRAME, Pump
@@ -72,6 +74,12 @@ class KimiApp(App[None]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return theme.DEFAULTS
+
+    def _build_driver(self, headless: bool, inline: bool, mouse: bool, size: tuple[int, int] | None) -> Driver:
+        driver = super()._build_driver(headless, inline, mouse, size)
+        if (file := vars(driver).get("_file")) is not None:
+            vars(driver)["_file"] = LastingOutput(file)
+        return driver
 
     def get_default_screen(self) -> Screen[None]:
         return self.chat

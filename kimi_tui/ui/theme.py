@@ -12,7 +12,7 @@ import os
 
 from textual.theme import Theme
 
-DARK, LIGHT, CONTRAST, TERMINAL = "kimi-dark", "kimi-light", "kimi-contrast", "textual-ansi"
+DARK, LIGHT, CONTRAST, TERMINAL = "kimi-dark", "kimi-light", "kimi-contrast", "kimi-terminal"
 
 
 def _variables(quiet: str, faint: str, edge: str, cut: str, grown: str, selection: str) -> dict[str, str]:
@@ -78,6 +78,43 @@ THEMES = (
         panel="#101010",
         dark=True,
         variables=_variables("#d0d0d0", "#b0b0b0", "#808080", "#4d0000", "#003d00", "#004a99"),
+    ),
+    Theme(
+        name=TERMINAL,
+        primary="ansi_bright_blue",
+        secondary="ansi_bright_magenta",
+        warning="ansi_yellow",
+        error="ansi_red",
+        success="ansi_green",
+        accent="ansi_bright_magenta",
+        foreground="ansi_default",
+        background="ansi_default",
+        surface="ansi_default",
+        panel="ansi_default",
+        ansi=True,
+        variables={
+            **_variables(
+                "ansi_bright_black",
+                "ansi_bright_black",
+                "ansi_bright_black",
+                "ansi_default",
+                "ansi_default",
+                "ansi_bright_blue",
+            ),
+            "ansi-background": "ansi_black",
+            "ansi-foreground": "ansi_white",
+            "border-blurred": "ansi_bright_black",
+            "block-cursor-foreground": "ansi_black",
+            "block-cursor-background": "ansi_white",
+            "input-cursor-background": "ansi_white",
+            "input-cursor-foreground": "ansi_black",
+            "input-cursor-text-style": "none",
+            "input-selection-foreground": "ansi_black",
+            "screen-selection-foreground": "ansi_black",
+            "scrollbar-background": "ansi_default",
+            "scrollbar-background-hover": "ansi_default",
+            "scrollbar-background-active": "ansi_default",
+        },
     ),
 )
 

@@ -18,6 +18,7 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_skills import SessionSkills
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
@@ -32,6 +33,7 @@ from kimi_tui.protocol.events import Event, ModelReady, Noticed, TurnEnded
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import ApprovalView, ModelView
 from kimi_tui.session import Session, SessionState
+from kimi_tui.skills import skill_roots
 from kimi_tui.tools.approval import Answer, Approvals
 from kimi_tui.tools.base import Call, Tool, ToolResult
 from kimi_tui.tools.toolset import Toolset
@@ -328,6 +330,7 @@ def build_desk(
     providers: Iterable[DynamicInjectionProvider] | None = None,
     loop: Loop | None = None,
     headless: bool = False,
+    skills: bool = False,
     clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
@@ -358,6 +361,7 @@ def build_desk(
         transcript=Transcript(toolset.view),
         loop=loop or quick(),
         headless=headless,
+        skills=SessionSkills(skill_roots(session.work_dir, session.work_dir / "data") if skills else (), outbox.emit),
         clock=clock,
     )
     desk.apply_modes()

@@ -294,7 +294,7 @@ async def test_a_tool_does_not_wait_for_ever_for_a_folder_that_takes_too_long(
     monkeypatch.setattr("kimi_tui.agent.files.PATIENCE_SECONDS", 0.2)
     async with recorded(tmp_path, three_turns()) as (it, work):
         assert (await it.turn("first")).reason == "done"
-        assert [notice.text.partition(":")[0] for notice in it.all(Noticed)] == ["files are not recorded"]
+        assert [notice.text.partition(":")[0] for notice in it.all(Noticed)] == ["files are not recorded yet"]
         assert (work / "a").read_text() == "two"
 
 

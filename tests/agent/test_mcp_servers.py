@@ -55,8 +55,8 @@ async def test_the_first_turn_without_a_screen_has_the_tools_and_a_server_that_d
         it.tell(SetMode("yolo", True), SendPrompt("say it, then kill it"))
         await eventually(lambda: bool(it.all(TurnEnded)))
         assert "mcp__my__echo" in [spec.name for spec in model.requests[0].tools]
-        assert model.sent(1)[-2] == "tool: over there"
-        assert "ended before it answered" in model.sent(2)[-2]
+        assert model.sent(1)[-1] == "tool: over there"
+        assert "ended before it answered" in model.sent(2)[-1]
         await until_state(it, "my", "failed")
         assert "mcp__my__die" not in it.desk.toolset
 

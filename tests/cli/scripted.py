@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 
-from kimi_tui.protocol.commands import Close, Command, Interrupt, SendPrompt
+from kimi_tui.protocol.commands import Close, Command, Interrupt, RunSlash, SendPrompt
 from kimi_tui.protocol.events import Closed, Event, MessageStored, SessionOpened, TextDelta, TurnEnded, TurnStarted
-from kimi_tui.protocol.views import Entry, ModelView, Modes
+from kimi_tui.protocol.views import Entry, ModelView, Modes, SlashCommand
 
-OPENED = SessionOpened("20260101-000000-abcdef", "/data/s", "/work", "", ModelView("scripted"), Modes())
+COMMANDS = (SlashCommand("ralph", turns=True), SlashCommand("flow:release", turns=True), SlashCommand("stats"))
+OPENED = SessionOpened(
+    "20260101-000000-abcdef", "/data/s", "/work", "", ModelView("scripted"), Modes(), commands=COMMANDS
+)
 STARTED = TurnStarted(Entry("user", "hi", turn=True), 0)
 
 
@@ -35,7 +38,7 @@ class ScriptedAgent:
     async def run(self) -> None:
         self._outbox.put_nowait(OPENED)
         while not isinstance(command := await self._inbox.get(), Close):
-            if isinstance(command, SendPrompt):
+            if isinstance(command, SendPrompt | RunSlash):
                 self._play()
             if isinstance(command, Interrupt) and self.hangs:
                 self._outbox.put_nowait(TurnEnded("interrupted"))

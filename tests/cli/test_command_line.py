@@ -45,7 +45,7 @@ def test_help_names_every_option_and_subcommand() -> None:
     assert (ran.code, ran.err) == (0, "")
     options = (
         "--continue --resume --session --work-dir --add-dir --model --api-base --context-window --print --output-format"
-        " --yolo --afk --plan --max-ralph-iterations --max-steps --config-file --version --help"
+        " --yolo --afk --plan --plain --max-ralph-iterations --max-steps --config-file --version --help"
     )
     for word in (*options.split(), "sessions", "config"):
         assert word in ran.out

@@ -12,29 +12,33 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.cli.print_mode import PrintedTurn
-from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, SendPrompt
+from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Command, RunSlash, SendPrompt
 from kimi_tui.protocol.events import (
     ApprovalRequested,
     Event,
+    FlowEnd,
+    FlowEnded,
+    FlowStarted,
     MessageStored,
     ModelProgressed,
     ModelUnavailable,
     Noticed,
+    PromptReturned,
     QuestionAsked,
     RetryScheduled,
     TokensChanged,
     ToolCallFinished,
     TurnEnded,
 )
-from kimi_tui.protocol.views import ApprovalView, Entry, QuestionView, Tokens, ToolView
+from kimi_tui.protocol.views import ApprovalView, Entry, FlowView, QuestionView, Tokens, ToolView
 from tests.cli.scripted import STARTED, ScriptedAgent, answered
 
 
-async def printed(agent: ScriptedAgent, output_format: str = "text") -> int:
+async def printed(agent: ScriptedAgent, output_format: str = "text", prompt: str = "hi") -> int:
     async def connect() -> ScriptedAgent:
         return agent
 
-    return await PrintedTurn(connect, "hi", output_format).run()
+    return await PrintedTurn(connect, prompt, output_format).run()
 
 
 async def test_the_answer_goes_to_standard_output_and_nothing_else_does(capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,3 +173,49 @@ def test_a_signal_ends_the_turn_in_good_order(number: signal.Signals, code: int)
             child.send_signal(number)
     assert child.wait(10) == code
     assert seen[-2:] == ["TurnEnded", "Closed"]
+
+
+def flow(*texts: str, reason: FlowEnd = "done", message: str = "") -> list[Event]:
+    """A flow of turns that say these."""
+    turns = [event for text in texts for event in answered(text)]
+    return [FlowStarted(FlowView("ralph", ())), *turns, FlowEnded("ralph", reason, message, len(texts), 1200)]
+
+
+async def test_a_flow_is_over_with_its_last_turn_and_not_before(capsys: pytest.CaptureFixture[str]) -> None:
+    agent = ScriptedAgent(flow("one", "two", "three"))
+    assert await printed(agent, "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["result"], told["steps"], told["reason"]) == ("three", 3, "done")
+    assert told["flow"] == {"name": "ralph", "reason": "done", "iterations": 3, "tokens": 1200}
+    assert agent.commands == [SendPrompt("hi"), Close()]
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("max_moves", 0), ("no_choice", 1), ("empty_rounds", 1), ("max_cost", 1), ("stopped", 1)]
+)
+async def test_why_a_flow_ended_early_is_said_and_only_a_used_up_limit_is_no_fault(
+    capsys: pytest.CaptureFixture[str], reason: FlowEnd, code: int
+) -> None:
+    assert await printed(ScriptedAgent(flow("one", reason=reason, message="ralph stopped: so"))) == code
+    assert capsys.readouterr() == ("one\n", "kimi-tui: ralph stopped: so\n")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        ("/ralph 3 make it green", RunSlash("ralph", "3 make it green")),
+        ("/flow-release\nv2", RunSlash("flow:release", "v2")),
+        ("/stats", SendPrompt("/stats")),
+        ("/etc/hosts is what?", SendPrompt("/etc/hosts is what?")),
+    ],
+)
+async def test_a_prompt_may_be_a_command_that_starts_turns(prompt: str, command: Command) -> None:
+    agent = ScriptedAgent(answered("ok"))
+    assert await printed(agent, prompt=prompt) == 0
+    assert agent.commands == [command, Close()]
+
+
+async def test_a_command_that_cannot_start_ends_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    agent = ScriptedAgent([PromptReturned("/flow:release", "the flow has no END")])
+    assert await printed(agent, prompt="/flow:release") == 1
+    assert capsys.readouterr() == ("", "kimi-tui: the flow has no END\n")

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
-import pty
-import select
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.cli.terminal import Terminal, in_terminal
 
 STARTED = """
 import asyncio, sys
@@ -36,56 +30,8 @@ sys.exit(run(sys.argv[1:]))
 RESTORED = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 
 
-class Terminal:
-    """The far end of a pseudo-terminal."""
-
-    def __init__(self, child: subprocess.Popen[bytes], handle: int) -> None:
-        self.child, self.handle, self.seen = child, handle, b""
-
-    def wait_for(self, text: bytes, seconds: float = 10) -> None:
-        end = time.monotonic() + seconds
-        while text not in self.seen and self.child.poll() is None and time.monotonic() < end:
-            self._read(0.2)
-        assert text in self.seen, self.seen[-2000:]
-
-    def finish(self) -> int:
-        end = time.monotonic() + 10
-        while self.child.poll() is None and time.monotonic() < end:
-            self._read(0.1)
-        while self._read(0.1):
-            pass
-        return self.child.wait(5)
-
-    def _read(self, seconds: float) -> bool:
-        if not select.select([self.handle], [], [], seconds)[0]:
-            return False
-        try:
-            data = os.read(self.handle, 65536)
-        except OSError:  # the other end is closed
-            return False
-        self.seen += data
-        return bool(data)
-
-
-@contextmanager
-def started(*arguments: str, cwd: Path) -> Iterator[Terminal]:
-    handle, far = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-c", STARTED, *arguments],
-        stdin=far,
-        stdout=far,
-        stderr=far,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"},
-        start_new_session=True,
-    )
-    os.close(far)
-    try:
-        yield Terminal(child, handle)
-    finally:
-        child.kill()
-        child.wait()
-        os.close(handle)
+def started(*arguments: str, cwd: Path) -> AbstractContextManager[Terminal]:
+    return in_terminal("-c", STARTED, *arguments, cwd=cwd)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGABRT, 134)])

@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from kimi_tui.mcp import ServerConfig, read_servers
 from kimi_tui.mcp.names import LONGEST, tool_name
-from kimi_tui.settings import McpSettings
+from kimi_tui.options import LaunchOptions
+from kimi_tui.settings import McpSettings, load_settings
 
 
 def written(folder: Path, servers: Any) -> Path:
@@ -107,3 +108,13 @@ def test_different_tools_have_different_names() -> None:
     assert len({tool_name(*pair) for pair in pairs}) == len(pairs)
     long = "x" * 100
     assert tool_name("a", f"{long}1") != tool_name("a", f"{long}2")
+
+
+def test_servers_of_the_config_are_read_and_a_project_may_not_name_any(tmp_path: Path, home: Path) -> None:
+    (home / "config.toml").write_text('[mcp.docs]\nurl = "https://a.example/mcp"\nheaders = { X = "a-secret" }\n')
+    (tmp_path / ".kimi").mkdir()
+    (tmp_path / ".kimi" / "config.toml").write_text('[mcp.evil]\ncommand = "rm"\n')
+    settings = load_settings(LaunchOptions(work_dir=tmp_path))
+    assert list(settings.mcp) == ["docs"]
+    assert "a-secret" not in repr(settings.mcp)
+    assert any("mcp.evil.command" in notice for notice in settings.notices)

@@ -93,11 +93,13 @@ def test_servers_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
     )
     assert program.stdout is not None
-    with program.stdout as said:
-        assert said.readline() == "up\n"
-    assert len(_running(mark)) == 2
-    program.kill()
-    program.wait(10)
+    try:
+        with program.stdout as said:
+            assert said.readline() == "up\n"
+        assert len(_running(mark)) == 2
+    finally:
+        program.kill()
+        program.wait(10)
     deadline = time.monotonic() + 10
     while (left := _running(mark)) and time.monotonic() < deadline:
         time.sleep(0.05)

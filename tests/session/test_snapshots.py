@@ -248,6 +248,19 @@ async def test_without_git_snapshots_are_off_with_one_clear_line(work: Path, mon
     assert snapshots.off == "files are not recorded: git is not installed"
 
 
+async def test_a_first_snapshot_that_was_cut_short_goes_on_where_it_was(work: Path, home: Path) -> None:
+    (work / "a.txt").chmod(0o600)
+    first = await taken(Snapshots(work))
+    (store,) = (home / "snapshots").iterdir()
+    (store / "current").unlink()
+    (work / "src" / "b.txt").chmod(0o640)
+    later = Snapshots(work)
+    second = await taken(later)
+    (work / "src" / "b.txt").chmod(0o644)
+    third = await taken(later)
+    assert (third.id, second.id == first.id) == (first.id, False)
+
+
 async def test_an_index_whose_state_is_unknown_is_made_anew(work: Path, home: Path) -> None:
     first = await taken(Snapshots(work))
     (store,) = (home / "snapshots").iterdir()

@@ -80,7 +80,10 @@ def test_commands_over_the_prompt(snap_compare: Any) -> None:
 
 def test_everything_unfolded_and_found(snap_compare: Any) -> None:
     async def steps(app: KimiApp, pilot: Pilot[None]) -> None:
-        await pilot.press("ctrl+o", "ctrl+f", *"items", "enter")
+        await pilot.press("ctrl+o", "ctrl+f", *"items")
+        while app.chat.finder.sought != "items":
+            await pilot.pause(0.02)
+        await pilot.press("enter")
 
     assert picture(snap_compare, (120, 36), steps)
 

@@ -85,6 +85,17 @@ def test_the_terminal_is_put_back_after_a_signal(play: Terminal, number: signal.
     assert play.written.rstrip().endswith(b"kimi-tui -r 0123")
 
 
+def test_a_closed_window_ends_the_program(play: Terminal) -> None:
+    play.read_until(b"Nothing else calls it")
+    os.close(play.fd)
+    play.fd = os.open(os.devnull, os.O_RDONLY)
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end and os.waitpid(play.pid, os.WNOHANG) == (0, 0):
+        time.sleep(0.05)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(play.pid, os.WNOHANG)
+
+
 def test_what_is_typed_before_the_first_frame_reaches_the_prompt(play: Terminal) -> None:
     play.read_until("❯".encode())
     play.type(b"typed early\r")

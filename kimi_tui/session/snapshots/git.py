@@ -43,6 +43,10 @@ class GitFault(Fault):
     """Git could not do it. The message is git's own first line."""
 
 
+class GitLate(GitFault):
+    """It took longer than it may, and was ended."""
+
+
 class Git:
     """Runs git on a repository of our own, with the work tree `root`. One call at a time; any thread."""
 
@@ -119,7 +123,7 @@ class Git:
         try:
             out, err = process.communicate(given, timeout=limit)
         except subprocess.TimeoutExpired as late:
-            raise GitFault(f"git {_verb(arguments)} took longer than {limit:.0f} s") from late
+            raise GitLate(f"git {_verb(arguments)} took longer than {limit:.0f} s") from late
         finally:
             self._end(process)
         if process.returncode:

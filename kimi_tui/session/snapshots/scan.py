@@ -30,6 +30,8 @@ class Found:
 
     fresh: dict[str, os.stat_result] = field(default_factory=dict)
     """New, changed, or looked at again: to be recorded."""
+    seen: dict[str, os.stat_result] = field(default_factory=dict)
+    """Files in the index that are as it has them, but whose permissions have to be noted anew."""
     gone: set[str] = field(default_factory=set)
     """In the index, but not to be."""
     skipped: dict[str, str] = field(default_factory=dict)
@@ -49,8 +51,9 @@ class Scan:
         self._hidden = [part for pattern in hidden for part in ("-x", pattern)]
         self.found = Found()
 
-    def look(self, *, ignores: bool, young: Mapping[str, int]) -> Found:
-        """`ignores`: what is ignored may have changed; `young`: modes of files whose change git may not see.
+    def look(self, *, ignores: bool, young: Mapping[str, int], anew: bool) -> Found:
+        """`ignores`: what is ignored may have changed; `young`: modes of files whose change git may not see; `anew`:
+        of the permissions nothing is known.
 
         Raises GitFault, Refused, OSError."""
         with ThreadPoolExecutor(1) as beside:
@@ -66,6 +69,8 @@ class Scan:
         self._examine(others)
         if ignores or any(path.rpartition("/")[2] == ".gitignore" for path in (*self.found.fresh, *self.found.gone)):
             self._drop_ignored()
+        if anew:
+            self._see_all()
         self._check_size()
         return self.found
 
@@ -145,6 +150,15 @@ class Scan:
         for path in ours - forced:
             self.found.fresh.pop(path, None)
         self._examine(sorted(forced - ours))
+
+    def _see_all(self) -> None:
+        for path in self._names("ls-files", "--cached", "-z"):
+            if (
+                path not in self.found.fresh
+                and path not in self.found.gone
+                and (about := _about(self._ground.root / path))
+            ):
+                self.found.seen[path] = about
 
     def _check_size(self) -> None:
         total = sum(about.st_size for about in self.found.fresh.values())

@@ -82,10 +82,6 @@ class Snapshots:
         """Let go of old snapshots, but for the wanted ones. In the background: this may take long."""
         await asyncio.to_thread(self._store.tidy, keep_days, wanted)
 
-    def give_up(self) -> None:
-        """End what runs now; it raises GitFault. The next one starts afresh."""
-        self._store.git.kill()
-
     def stop(self) -> None:
         """End what runs; nothing works after this."""
         self._store.stop()

@@ -4,8 +4,8 @@ A snapshot is a tree with two entries: `files`, the work dir as git sees it, and
 References of the form `refs/snapshots/<day>/<id>` keep them from being collected. Sessions and processes that work in
 the same folder share the repository; a lock lets one of them in at a time.
 
-`current` names the snapshot that the index stands for. It is taken away while the index is being changed, so that an
-index of which that is not known is made anew.
+`current` names the snapshot that the index stands for. It is taken away while the index is being changed: without it
+the index may be ahead, as after a first snapshot that was cut short, and goes on from there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import filelock
 
-from kimi_tui.session.snapshots.git import Git, GitFault
+from kimi_tui.session.snapshots.git import Git, GitFault, GitLate
 from kimi_tui.session.snapshots.ground import Ground, hidden, prepare, survey
 from kimi_tui.session.snapshots.scan import Found, Scan, usual_perms
 from kimi_tui.session.snapshots.trees import Trees
@@ -29,6 +29,8 @@ from kimi_tui.session.snapshots.values import Limits, Notes, Snapshot
 
 _PACKED_ABOVE = 500
 """New files from which on they go into one pack instead of a file each."""
+_AT_ONCE = 4000
+"""Files that go into the index with one call: what is in it stays, should the next one be cut short."""
 _CLEANING = 900.0
 """Seconds that cleaning up may take, in the background."""
 _WAIT = 30.0
@@ -69,10 +71,11 @@ class Store:
             (self.git.folder / "index.lock").unlink(missing_ok=True)  # of a git that was killed: nobody else is in here
             current = self._current(ground)
             scan = Scan(self.git, ground, hidden(ground, self._hide), self._limits, gentle=gentle)
-            young = {path: about.st_mode for path, about in self._young.items()}
-            found = scan.look(ignores=first or current is None, young=young)
+            found = self._look(scan, first=first, anew=current is None)
             self._drop_seeds(found)
-            self._young = {p: about for p, about in (self._young | found.fresh).items() if about.st_ctime > begun - 2}
+            self._young = {
+                p: about for p, about in (self._young | found.seen | found.fresh).items() if about.st_ctime > begun - 2
+            }
             if current is not None and _same(ground, found, current.notes):
                 snapshot = Snapshot(current.id, current.notes.skipped, changed=False)
             else:
@@ -103,6 +106,18 @@ class Store:
 
     # --- inside ---
 
+    def _look(self, scan: Scan, *, first: bool, anew: bool) -> Found:
+        young = {path: about.st_mode for path, about in self._young.items()}
+        try:
+            return scan.look(ignores=first or anew, young=young, anew=anew)
+        except GitLate:
+            raise
+        except GitFault:
+            if not anew:
+                raise
+            (self.git.folder / "index").unlink(missing_ok=True)  # it is damaged
+            return scan.look(ignores=True, young={}, anew=True)
+
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -120,13 +135,13 @@ class Store:
         return ground
 
     def _current(self, ground: Ground) -> Current | None:
-        """Without one that can be trusted, the index goes too."""
         snapshot, prefix = self._read_current()
         if snapshot and prefix == ground.prefix:
             with contextlib.suppress(GitFault):
                 return Current(snapshot, self.trees.notes(snapshot))
+        if snapshot:  # of another root, or gone: the index is of no use
+            (self.git.folder / "index").unlink(missing_ok=True)
         self._forget()
-        (self.git.folder / "index").unlink(missing_ok=True)
         return None
 
     def _read_current(self) -> tuple[str, str]:
@@ -160,11 +175,18 @@ class Store:
         if found.gone:
             self._change("--force-remove", sorted(found.gone))
         if found.fresh:
-            packed = ("core.bigFileThreshold=1",) if len(found.fresh) > _PACKED_ABOVE else ()
-            try:
-                self._change("--add", sorted(found.fresh), "--remove", "--replace", settings=packed)
-            except GitFault:  # one of them was being written just now
-                self._change("--add", sorted(found.fresh), "--remove", "--replace")
+            paths = sorted(found.fresh)
+            for begin in range(0, len(paths), _AT_ONCE):
+                self._put(paths[begin : begin + _AT_ONCE])
+
+    def _put(self, paths: Sequence[str]) -> None:
+        packed = ("core.bigFileThreshold=1",) if len(paths) > _PACKED_ABOVE else ()
+        try:
+            self._change("--add", paths, "--remove", "--replace", settings=packed)
+        except GitLate:
+            raise
+        except GitFault:  # one of them was being written just now
+            self._change("--add", paths, "--remove", "--replace")
 
     def _change(self, how: str, paths: Sequence[str], *more: str, settings: Sequence[str] = ()) -> None:
         given = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -199,11 +221,12 @@ def _same(ground: Ground, found: Found, notes: Notes) -> bool:
 
 
 def _notes(ground: Ground, found: Found, last: Notes | None) -> Notes:
-    usual = usual_perms(found.fresh.values()) if last is None else last.usual
+    looked = found.seen | found.fresh
+    usual = usual_perms(looked.values()) if last is None else last.usual
     perms = dict(last.perms) if last else {}
     for path in found.gone:
         perms.pop(path.removeprefix(ground.prefix), None)
-    for path, about in found.fresh.items():
+    for path, about in looked.items():
         name, perm = path.removeprefix(ground.prefix), stat.S_IMODE(about.st_mode)
         if stat.S_ISREG(about.st_mode) and perm != usual[bool(perm & stat.S_IXUSR)]:
             perms[name] = perm

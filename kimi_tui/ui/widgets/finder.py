@@ -36,6 +36,9 @@ class Finder(Horizontal):
     class Closed(Message):
         pass
 
+    sought = ""
+    """The words in the bar."""
+
     def compose(self) -> ComposeResult:
         yield Static("find", classes="label", markup=False)
         yield Input(compact=True)
@@ -57,6 +60,7 @@ class Finder(Horizontal):
     @on(Input.Changed)
     def _sought(self, event: Input.Changed) -> None:
         event.stop()
+        self.sought = event.value
         self.post_message(self.Sought(event.value))
 
     @on(Input.Submitted)

@@ -159,7 +159,7 @@ class Reader(Transcript):
     def _put_on_top(self, position: int, row: int = 0) -> None:
         self._follow(False)
         self._anchor = (position, row)
-        self._settle()
+        self.settle()
 
     def mark(self, query: str) -> None:
         """Mark what is looked for wherever it is in sight."""
@@ -169,7 +169,7 @@ class Reader(Transcript):
     def reveal(self, position: int, query: str) -> None:
         """Show the first place in a block that holds the query, unfolding it when it is hidden."""
         row = self._row_with(position, query)
-        if row is None and not self.is_unfolded(self.conversation.blocks[position]):
+        if row is None and not self.drawn.is_unfolded(self.conversation.blocks[position]):
             self.toggle(position)
             row = self._row_with(position, query)
         self._put_on_top(position, row or 0)

@@ -1,0 +1,280 @@
+"""Plain mode: the same agent, told in lines and asked in lines, for screen readers and terminals that do no more."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kimi_tui.cli.connecting import connect
+from kimi_tui.cli.plain import listings, slash
+from kimi_tui.cli.plain.agent_thread import AgentThread
+from kimi_tui.cli.plain.asking import answer, approve
+from kimi_tui.cli.plain.console import Console
+from kimi_tui.cli.plain.telling import Telling
+from kimi_tui.faults import Fault
+from kimi_tui.options import LaunchOptions
+from kimi_tui.protocol import commands as cmd
+from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.views import SessionView, TaskView, TimelineRow
+from kimi_tui.ui.state import ScreenState, apply
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+DUMB = "This terminal (TERM=dumb) cannot draw a screen: this is plain mode. /help lists the commands."
+HELLO = "kimi-tui in plain mode. /help lists the commands."
+
+Kinds = tuple[type[ev.Event], ...]
+
+
+class Left(Exception):
+    """The user has left."""
+
+
+class Stopped(BaseException):
+    """A signal ends the program."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def require_keyboard() -> None:
+    """Raise `Fault` unless somebody can type."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Fault("standard input is not a terminal.", hint="Without one: kimi-tui -p PROMPT.")
+
+
+def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
+    """Talk until the user leaves; then say how to come back. Returns the exit code. Raises `Fault`."""
+    print(hello, flush=True)
+    _leave_on_signals()
+    agent = AgentThread(partial(connect, replace(options, prompt=None)))
+    return Conversation(agent, Console()).run(options.prompt or "", pick=options.resume == "")
+
+
+def _leave_on_signals() -> None:
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, leave)
+
+
+def _examined(path: str) -> Iterator[str]:
+    from kimi_tui.cli import doctor
+
+    try:
+        yield from doctor.told(doctor.looked_over(Path(path) / "context.jsonl", mend=False))
+    except (Fault, OSError) as fault:
+        yield str(fault)
+
+
+class Conversation:
+    """Takes turns with the agent: a line is read only when nothing runs."""
+
+    def __init__(self, agent: AgentThread, console: Console) -> None:
+        self.agent, self.console = agent, console
+        self.state = ScreenState()
+        self.rows: list[TimelineRow] = []
+        """Newest first."""
+        self.sessions: tuple[SessionView, ...] = ()
+        self.tasks: tuple[TaskView, ...] = ()
+        self.in_flow = False
+        """More turns may follow the one that has ended."""
+        self._telling = Telling()
+        self._draft = ""
+        self._warned = False
+        """The next Ctrl+C at the prompt leaves."""
+
+    def run(self, first: str = "", *, pick: bool = False) -> int:
+        """Until the end, whatever brings it. `first` is sent at once; with `pick`, the sessions are listed."""
+        code = 0
+        self.agent.start()
+        try:
+            self._until((ev.TranscriptReset,))
+            self._until((ev.SessionsListed,) if pick else (ev.ModelReady, ev.ModelUnavailable, ev.ModelProgressed))
+            if first:
+                self._submit(cmd.SendPrompt(first))
+            while True:
+                self._exchange()
+        except (Left, EOFError, KeyboardInterrupt):
+            pass
+        except Stopped as signalled:
+            code = 128 + signalled.number
+        self._close()
+        return code
+
+    # --- the agent speaks ---
+
+    def _until(self, kinds: Kinds) -> ev.Event:
+        """Tell what happens until one of these does. Ctrl+C stops what runs, a second one leaves."""
+        stopping = False
+        while True:
+            try:
+                event = self._take(self.agent.next())
+            except KeyboardInterrupt:
+                if stopping or not self.state.opened:
+                    raise Left from None
+                stopping = True
+                self.console.say(["Stopping. Ctrl+C again leaves."])
+                self.agent.submit(cmd.Interrupt())
+                continue
+            if isinstance(event, kinds):
+                return event
+            if isinstance(event, ev.Closed):
+                raise Left
+
+    def _take(self, event: ev.Event) -> ev.Event:
+        self.state = apply(self.state, event)
+        self.console.say(self._telling.take(event))
+        match event:
+            case ev.SessionOpened(history=history, draft=draft):
+                self.console.recall(history)
+                self._draft = draft
+            case ev.TranscriptReset(timeline=rows, prompt=prompt):
+                self.rows = list(rows)
+                self._draft = self._draft if prompt is None else prompt
+            case ev.CheckpointCreated(row) | ev.StepEnded(row=row):
+                self._note(row)
+            case ev.PromptReturned(text):
+                self._draft = text
+            case ev.SessionsListed(sessions):
+                self.sessions = sessions
+            case ev.TasksChanged(tasks):
+                self.tasks = tasks
+            case ev.FlowStarted() | ev.FlowEnded():
+                self.in_flow = isinstance(event, ev.FlowStarted)
+            case ev.RotationRead(file, entries):
+                self.console.say([f"{file}:", *map(listings.entry_line, entries)])
+            case ev.ApprovalRequested(approval):
+                self.agent.submit(approve(approval, self.console.say, self.console.ask))
+            case ev.QuestionAsked():
+                self.agent.submit(answer(event, self.console.say, self.console.ask))
+        return event
+
+    def _note(self, row: TimelineRow) -> None:
+        """A step's row takes the place of what was known of it."""
+        same = (each.kind == row.kind and each.file == row.file and each.offset == row.offset for each in self.rows)
+        place = next((index for index, found in enumerate(same) if found), None)
+        if place is None:
+            self.rows.insert(0, row)
+        else:
+            self.rows[place] = row
+
+    def _submit(self, command: cmd.Command) -> ev.Event:
+        """Hand a command over and tell all that comes of it, until nothing runs any more."""
+        self.agent.submit(command)
+        kinds = slash.SETTLED.get(type(command), ())
+        event = self._until((*kinds, ev.Noticed, ev.Failed))
+        self._catch_up()
+        while self.state.busy or self.in_flow:
+            self._until((ev.TurnEnded, ev.FlowEnded, ev.CompactionEnded, ev.Failed))
+            self._catch_up()
+        return event
+
+    def _catch_up(self) -> None:
+        """Tell all that the agent has said by now: an empty request for entries comes back behind it."""
+        self.agent.submit(cmd.LoadEntries(0, 0))
+        self._until((ev.EntriesLoaded, ev.Failed))
+
+    # --- the user speaks ---
+
+    def _exchange(self) -> None:
+        draft, self._draft = self._draft, ""
+        try:
+            text = self.console.prompt(draft)
+        except KeyboardInterrupt:
+            if self._warned:
+                raise Left from None
+            self._warned = True
+            self.console.say(["", "Ctrl+C again leaves."])
+            return
+        self._warned = False
+        if text.strip():
+            self._mean(slash.read(text, self.state))
+        else:
+            self._catch_up()
+
+    def _mean(self, meaning: cmd.Command | slash.Said | slash.Wanted) -> None:
+        match meaning:
+            case slash.Said(lines):
+                self.console.say(lines)
+            case slash.Wanted("exit"):
+                raise Left
+            case slash.Wanted("timeline"):
+                self.console.say([*listings.timeline(self.rows)])
+            case slash.Wanted("rewind", number):
+                self._rewind(int(number))
+            case slash.Wanted("sessions", number):
+                self._pick(number)
+            case slash.Wanted("tasks"):
+                self.console.say([*listings.tasks(self.tasks)])
+            case slash.Wanted("mcp"):
+                listed = self._submit(cmd.ListMcp())
+                self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
+            case slash.Wanted("doctor"):
+                self.console.say([*_examined(self.state.path)])
+            case slash.Wanted("cost"):
+                self.console.say([listings.gauge(self.state.tokens)])
+            case slash.Wanted(name):
+                self.console.say([f"/{name} needs a screen."])
+            case command:
+                self._submit(command)
+
+    def _rewind(self, checkpoint: int) -> None:
+        """Say what would go, and go only then."""
+        event = self._submit(cmd.PreviewRevert(checkpoint))
+        if not isinstance(event, ev.RevertPreviewed):
+            return
+        way = self._way(event.preview.restorable)
+        match way:
+            case "keep" | "restore":
+                self._submit(cmd.RevertTo(checkpoint, files="restore" if way == "restore" else "keep"))
+            case "fork":
+                self._submit(cmd.Fork(checkpoint))
+            case _:
+                self.console.say(["Nothing has changed."])
+
+    def _way(self, restorable: bool) -> str:
+        """How to go back: `keep`, `restore`, `fork`, or empty for not at all."""
+        ways = {"keep": "go back, files on disk stay as they are", "fork": "go on in a copy from there"}
+        if restorable:
+            ways["restore"] = "go back, and put the files back too"
+        ways[""] = "stay"
+        self.console.say([f"{number}. {text}" for number, text in enumerate(ways.values(), 1)])
+        chosen = self._choice()
+        return [*ways][int(chosen) - 1] if chosen in {str(n + 1) for n in range(len(ways))} else ""
+
+    def _choice(self) -> str:
+        try:
+            return self.console.ask("Number: ").strip().rstrip(".")
+        except KeyboardInterrupt:
+            return ""
+
+    def _pick(self, number: str) -> None:
+        if not number:
+            self._submit(cmd.ListSessions())
+        elif number.isdecimal() and 0 < int(number) <= len(self.sessions):
+            self._submit(cmd.OpenSession(self.sessions[int(number) - 1].path))
+        else:
+            self.console.say(["/sessions lists them with their numbers."])
+
+    # --- the end ---
+
+    def _close(self) -> None:
+        """In good order, unless Ctrl+C says that even that takes too long."""
+        self.agent.close()
+        try:
+            while not isinstance(event := self.agent.next(), ev.Closed):
+                self.console.say(self._telling.take(event))
+            self.agent.join()
+        except KeyboardInterrupt:
+            return
+        if event.resume_hint:
+            self.console.say(["", f"To come back: {event.resume_hint} --plain"])

@@ -1,0 +1,2 @@
+# Says hello to somebody.
+echo "Hello $1"

@@ -1,0 +1,156 @@
+"""Plain mode: real conversations with the real agent and a recorded model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kimi_tui.bootstrap import connect
+from kimi_tui.cli.main import run
+from kimi_tui.cli.plain.agent_thread import AgentThread
+from kimi_tui.cli.plain.console import Console
+from kimi_tui.cli.plain_mode import Conversation
+from kimi_tui.options import LaunchOptions
+from tests.cli.terminal import in_terminal
+
+Typed = str | type[BaseException]
+
+
+class Keyboard(Console):
+    """Types these lines; after the last one comes the end of the input."""
+
+    def __init__(self, *typed: Typed) -> None:
+        super().__init__()
+        self.typed, self.drafts, self.said = list(typed), list[str](), list[str]()
+
+    def say(self, lines: Iterable[str]) -> None:
+        self.said += [part for line in lines for part in line.split("\n")]
+
+    def ask(self, prompt: str, draft: str = "") -> str:
+        self.drafts.append(draft)
+        if not self.typed:
+            raise EOFError
+        typed = self.typed.pop(0)
+        if not isinstance(typed, str):
+            raise typed
+        self.said.append(f"{prompt}{typed}")
+        return typed
+
+
+def call(name: str, **arguments: Any) -> dict[str, Any]:
+    return {"tools": [{"name": name, "args": arguments}]}
+
+
+def script(folder: Path, *replies: dict[str, Any]) -> str:
+    file = folder / "script.json"
+    file.write_text(json.dumps({"replies": list(replies)}))
+    return f"replay:{file}"
+
+
+def talk(options: LaunchOptions, *typed: Typed, first: str = "") -> Keyboard:
+    keyboard = Keyboard(*typed)
+    assert Conversation(AgentThread(partial(connect, options)), keyboard).run(first) == 0
+    return keyboard
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def test_a_turn_is_told_in_lines_and_asks_in_lines(work: Path, tmp_path: Path) -> None:
+    model = script(
+        tmp_path, {"text": "I look.", **call("Shell", command="touch made")}, {"text": "Done \x1b[31m[b]it[/b]\nfine"}
+    )
+    keyboard = talk(LaunchOptions(work_dir=work, model=model), "make it \\", "please", "1")
+    assert (work / "made").exists()
+    told = keyboard.said[keyboard.said.index(". please") :]
+    at = told.index("1. yes, this once")
+    assert told[1:at] == ["I look.", "May I run a command? (asked by Shell)", "    touch made"]
+    assert told[at + 3].endswith("instead: 1")
+    assert told[at + 4].startswith("[ok] Shell touch made: exit 0")
+    assert "fine" in told
+    assert keyboard.said[-1].startswith("To come back: kimi-tui -r ")
+
+
+def test_time_is_moved_and_moved_back_by_commands(work: Path, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "one"}, {"text": "two"}, {"when": "compaction", "text": "a summary"})
+    keyboard = talk(
+        LaunchOptions(work_dir=work, model=model),
+        *("first", "second", "/timeline", "/rewind 2", "stay", "/rewind 2", "1", "/undo", "/redo", "/redo", "/undo"),
+        *("/compact", "/rotations", "/diff now context_1.jsonl", "/name 0 start", "/timeline", "/context", "/doctor"),
+    )
+    said = "\n".join(keyboard.said)
+    assert "0: first" in said and "2: second" in said
+    assert said.index("Nothing has changed.") < said.index("Time moved: went back to checkpoint 2")
+    assert "there is nothing to redo" in said
+    assert "Compacted " in said
+    assert "context_1.jsonl, left by revert" in said
+    assert "only in context_1.jsonl: user: first" in said
+    assert "0 «start»" in said
+    assert "Context: " in said
+    assert "✓ healthy" in said
+    assert "second" in keyboard.drafts, "the prompt that was taken back is there to be edited"
+
+
+def test_ctrl_c_at_the_prompt_leaves_when_it_comes_twice(work: Path, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "hi"})
+    typed = (KeyboardInterrupt, "hello", KeyboardInterrupt, KeyboardInterrupt, "never")
+    keyboard = talk(LaunchOptions(work_dir=work, model=model), *typed)
+    assert keyboard.typed == ["never"]
+    assert "hi" in keyboard.said
+
+
+def test_the_end_of_the_input_in_a_question_stops_the_turn_and_leaves(work: Path, tmp_path: Path) -> None:
+    model = script(tmp_path, call("Shell", command="touch made"))
+    talk(LaunchOptions(work_dir=work, model=model), first="go")
+    assert not (work / "made").exists()
+    again = talk(LaunchOptions(work_dir=work, continue_last=True))
+    assert "You: go" in again.said
+    assert any(line.startswith("[interrupted] Shell touch made") for line in again.said)
+
+
+def test_a_model_that_cannot_answer_gives_the_prompt_back(work: Path) -> None:
+    keyboard = talk(LaunchOptions(work_dir=work, model="replay:/no/such/file"), "hello", "/cost")
+    assert sum("cannot answer" in line for line in keyboard.said) == 2
+    assert keyboard.drafts == ["", "hello", ""]
+
+
+def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "one\ntwo" * 400, "delay_ms": 20}, {"text": "fine"})
+    with in_terminal("-m", "kimi_tui", "-m", model, cwd=work, TERM="dumb") as terminal:
+        terminal.wait_for(b"\n> ", 30)
+        assert "TERM=dumb" in terminal.lines()[0]
+        terminal.type("hello\n")
+        terminal.wait_for(b"one\r\n", 10)
+        os.kill(terminal.child.pid, signal.SIGINT)
+        terminal.wait_for(b"(the turn was interrupted)\r\n> ", 10)
+        terminal.type("again\n")
+        terminal.wait_for(b"fine\r\nTitle: again\r\n> ", 10)
+        terminal.type("\x04")
+        assert terminal.finish() == 0
+        assert b"\x1b" not in terminal.seen
+        assert "To come back: kimi-tui -r " in terminal.lines()[-2]
+
+
+def test_a_signal_ends_plain_mode_in_good_order(work: Path, tmp_path: Path, home: Path) -> None:
+    (home / "config.toml").write_text("[ui]\nplain = true\n")
+    with in_terminal("-m", "kimi_tui", "-m", script(tmp_path), cwd=work) as terminal:
+        terminal.wait_for(b"\n> ", 30)
+        os.kill(terminal.child.pid, signal.SIGTERM)
+        assert terminal.finish() == 143
+        assert b"\x1b" not in terminal.seen
+
+
+def test_without_a_keyboard_plain_mode_names_print_mode(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--plain"]) == 1
+    assert capsys.readouterr().err == "kimi-tui: standard input is not a terminal. Without one: kimi-tui -p PROMPT.\n"
