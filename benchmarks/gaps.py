@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import collections
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -82,6 +83,7 @@ class Player:
     async def do(self, command: cmd.Command, *kinds: type[ev.Event]) -> None:
         self.agent.submit(command)
         await self.until(*kinds)
+        await asyncio.sleep(0.2)  # the activity ends right after it has told of its end
 
 
 def script(folder: Path, steps: int) -> Path:
@@ -107,9 +109,16 @@ async def measure(folder: Path, steps: int, heart: Heart) -> None:
     beating = asyncio.ensure_future(heart.beat())
     await asyncio.sleep(0.1)
     heart.take()
+    await asyncio.sleep(1.0)
+    report("nothing at all, for a second", heart)
     async with player(folder, steps) as playing:
         await playing.until(ev.ModelReady)
         report("open", heart)
+        await playing.do(cmd.SendPrompt("go on"), ev.StepEnded)
+        report("the first step, with what it loads", heart)
+        await playing.until(ev.TurnEnded)
+        await asyncio.sleep(0.2)
+        heart.take()
         began = time.perf_counter()
         await playing.do(cmd.SendPrompt("go on"), ev.TurnEnded)
         each = (time.perf_counter() - began) / (steps + 1)
@@ -137,7 +146,10 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, default=15)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--where", action="store_true")
+    parser.add_argument("--switch", type=float, default=5.0, help="milliseconds that a thread may keep the interpreter")
     given = parser.parse_args()
+    gc.set_threshold(20_000, 50, 1_000)  # as the app does
+    sys.setswitchinterval(given.switch / 1e3)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["KIMI_TUI_HOME"] = str(folder / "home")
