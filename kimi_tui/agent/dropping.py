@@ -38,11 +38,18 @@ async def drop_result(agent: Agent, command: DropResult) -> None:
 async def _drop(desk: Desk, index: int, name: str) -> None:
     old = desk.context.history[index]
     new = without_result(old)
-    freed = estimate_text_tokens([old]) - estimate_text_tokens([new])
+    freed = await asyncio.to_thread(_freed, desk, old, new)
     usage = max(0, desk.total - freed) if desk.context.token_count else None
     switch = await desk.context.replace_message(index, new, usage=usage, note=name)
     desk.telemetry.note("prune", before=switch.tokens[0], after=switch.tokens[1])
     await moved(desk, switch)
+
+
+def _freed(desk: Desk, old: Message, new: Message) -> int:
+    """Tokens that go, on the scale of the gauge: estimates of all parts may add up to more than was counted."""
+    whole = estimate_text_tokens(desk.context.history) + desk.overhead()
+    freed = estimate_text_tokens([old]) - estimate_text_tokens([new])
+    return int(freed * min(1.0, desk.total / max(1, whole)))
 
 
 def without_result(message: Message) -> Message:

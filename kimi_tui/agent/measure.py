@@ -20,7 +20,8 @@ _LARGEST = 5
 
 
 def shares(desk: Desk) -> tuple[TokenShare, ...]:
-    """The categories, largest first. The parts are estimates, scaled so that their sum is the gauge's."""
+    """The categories, largest first. The parts are estimates, scaled so that their sum is the gauge's, and so are the
+    items."""
     found: dict[str, list[_Item]] = defaultdict(list)
     for category, item in _items(desk):
         found[category].append(item)
@@ -39,7 +40,8 @@ class _Item(NamedTuple):
 
 def _share(category: str, tokens: int, items: list[_Item]) -> TokenShare:
     largest = sorted(items, key=lambda item: -item.tokens)[:_LARGEST]
-    named = tuple((item.name, item.tokens) for item in largest)
+    whole = sum(item.tokens for item in items)
+    named = tuple((item.name, item.tokens * tokens // whole if whole else 0) for item in largest)
     return TokenShare(category, tokens, False, named, tuple(item.entry for item in largest))
 
 

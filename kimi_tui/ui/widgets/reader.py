@@ -124,7 +124,12 @@ class Reader(Transcript):
             return
         position = self.conversation.blocks.index(self._cursor)
         entry = self._cursor.entry
-        if entry and entry.switch and entry.switch.file and (self.is_unfolded(self._cursor) or not foldable(entry)):
+        if (
+            entry
+            and entry.switch
+            and entry.switch.file
+            and (self.drawn.is_unfolded(self._cursor) or not foldable(entry))
+        ):
             self.post_message(self.Opened(entry.switch.file))
         else:
             self.toggle(position)
