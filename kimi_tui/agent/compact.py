@@ -23,7 +23,7 @@ from kimi_tui.agent.proposal import Declined
 from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.summarising import Summary, edited, summarise
 from kimi_tui.agent.transcript import entries_of
-from kimi_tui.context import estimate_text_tokens
+from kimi_tui.context import Calibration
 from kimi_tui.llm.model import ModelFault, Usage
 from kimi_tui.llm.pairing import pair_calls
 from kimi_tui.protocol.commands import AnswerCompaction
@@ -108,16 +108,16 @@ class Compaction:
                 desk.spent(summary.usage)
             kept = await asyncio.to_thread(self._kept, history, cut, summary)
             if not desk.reviews:
-                return _folded(summary, kept)
+                return _folded(summary, kept, desk.context.calibration)
             answer = await self._review(history[:cut], kept, summary)
             if answer.answer == "accept":
-                return _folded(edited(summary, answer.text), kept)
+                return _folded(edited(summary, answer.text), kept, desk.context.calibration)
             self.focus = answer.focus.strip()
 
     async def _review(self, replaced: Sequence[Message], kept: Sequence[Message], summary: Summary) -> AnswerCompaction:
         """Put the summary to the user. Raises Declined."""
         desk = self.desk
-        result = _folded(summary, kept)
+        result = _folded(summary, kept, desk.context.calibration)
         self._progress("reviewing", summary.tokens)
         proposal = CompactionProposed(
             summary=unwrapped(summary.message),
@@ -148,7 +148,7 @@ class Compaction:
         """Nothing stands before the kept messages: what can be cut from them is cut, if it has to be."""
         shorter = self._fitted(history, 0)
         same = all(new is old for new, old in zip(shorter, history, strict=True))
-        return None if same else CompactionResult(shorter, None)
+        return None if same else CompactionResult(shorter, None, self.desk.context.calibration)
 
     def _fitted(self, kept: Sequence[Message], taken: int) -> list[Message]:
         """The kept messages, with their big tool outputs shortened until all of it fits well beside what is `taken`.
@@ -157,16 +157,20 @@ class Compaction:
         if not desk.window:
             return list(kept)
         fixed = {index for index, message in enumerate(kept) if desk.pins.holds(message)}
-        pinned = estimate_text_tokens([kept[index] for index in fixed])
+        pinned = desk.context.estimate([kept[index] for index in fixed])
         room = int(desk.loop.limits.trigger_in(desk.window) * TARGET) - desk.overhead() - taken - pinned
-        shorter = iter(fitted([message for index, message in enumerate(kept) if index not in fixed], room))
+        shorter = iter(
+            fitted(
+                [message for index, message in enumerate(kept) if index not in fixed], room, desk.context.calibration
+            )
+        )
         return [message if index in fixed else next(shorter) for index, message in enumerate(kept)]
 
     async def _switch(self, result: CompactionResult) -> None:
         desk = self.desk
         self._progress("switching")
         running = desk.tasks.active_snapshot() if desk.tasks else []
-        after = result.estimated_token_count + estimate_text_tokens(running) + desk.overhead()
+        after = result.estimated_token_count + desk.context.estimate(running) + desk.overhead()
         first = result.messages[0]
         head = unwrapped(first)[:200] if mark_of(first) == "summary" else "tool output shortened"
         switch = await desk.context.rewrite(
@@ -252,8 +256,8 @@ _TOO_LONG = "Use a model with a larger window, go back on the timeline, or /clea
 """When even the request for a summary is too long, in parts too."""
 
 
-def _folded(summary: Summary, kept: Sequence[Message]) -> CompactionResult:
-    return CompactionResult([summary.message, *kept], summary.usage or Usage(0, summary.tokens))
+def _folded(summary: Summary, kept: Sequence[Message], calibration: Calibration | None) -> CompactionResult:
+    return CompactionResult([summary.message, *kept], summary.usage or Usage(0, summary.tokens), calibration)
 
 
 def _newest_request(history: Sequence[Message], cut: int) -> set[int]:

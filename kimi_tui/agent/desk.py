@@ -26,7 +26,7 @@ from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Budget, Context, estimate_text_tokens
+from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
 from kimi_tui.llm.model import ChatModel, Request, Usage
@@ -37,6 +37,14 @@ from kimi_tui.protocol.views import Modes, TodoItem, Tokens
 from kimi_tui.session import Session, SessionState
 from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How many rotations a session keeps, and what happens when it has more."""
+
+    policy: Literal["ask", "auto", "off"] = "ask"
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ class Loop:
     preview: bool = False
     """A summary is shown to the user before it replaces anything."""
     dmail_restores_files: bool = False
-    budget: Budget = field(default_factory=Budget)
+    retention: Retention = field(default_factory=Retention)
     """What a session keeps of the files that it left behind."""
 
 
@@ -80,6 +88,8 @@ class Desk:
     questions: Questions
     transcript: Transcript
     loop: Loop = field(default_factory=Loop)
+    learned: Learned = field(default_factory=Learned)
+    """What exact counts have taught about each model's way of counting."""
     modes: Modes = field(default_factory=Modes)
     """As they hold now. What the command line switched on holds for this run and is not remembered."""
     files: Files = field(default_factory=nothing_recorded)
@@ -106,6 +116,10 @@ class Desk:
     used: int = 0
     """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
+    told_budget: bool = False
+    """The user has been told that there are too many rotations; once is enough."""
+    looked_at: str = ""
+    """The live timeline when the budget was last looked at."""
     told_tokens: Tokens | None = None
     folded_to: int | None = None
     """Tokens that the last automatic compaction left."""
@@ -176,7 +190,7 @@ class Desk:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
         tools = self.toolset.specs() if self.model.view.tools else ()
         texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
-        return estimate_text_tokens([Message(role="user", content="\n".join(texts))])
+        return self.context.estimate([Message(role="user", content="\n".join(texts))])
 
     def tokens(self) -> Tokens:
         """The gauge as it stands."""

@@ -9,7 +9,6 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import meta
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.rows import first_line
-from kimi_tui.context import estimate_text_tokens
 from kimi_tui.protocol.commands import DropResult
 from kimi_tui.protocol.events import Noticed
 from kimi_tui.protocol.messages import Message, TextPart
@@ -47,8 +46,8 @@ async def _drop(desk: Desk, index: int, name: str) -> None:
 
 def _freed(desk: Desk, old: Message, new: Message) -> int:
     """Tokens that go, on the scale of the gauge: estimates of all parts may add up to more than was counted."""
-    whole = estimate_text_tokens(desk.context.history) + desk.overhead()
-    freed = estimate_text_tokens([old]) - estimate_text_tokens([new])
+    whole = desk.context.estimate(desk.context.history) + desk.overhead()
+    freed = desk.context.estimate([old]) - desk.context.estimate([new])
     return int(freed * min(1.0, desk.total / max(1, whole)))
 
 

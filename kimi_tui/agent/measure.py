@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from kimi_tui.agent.dropping import is_dropped
 from kimi_tui.agent.marks import mark_of
 from kimi_tui.agent.rows import first_line
-from kimi_tui.context import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TokenShare
 
@@ -47,12 +46,12 @@ def _share(category: str, tokens: int, items: list[_Item]) -> TokenShare:
 
 def _items(desk: Desk) -> Iterator[tuple[str, _Item]]:
     if desk.system_prompt:
-        yield "system", _Item("system prompt", _cost(desk.system_prompt))
+        yield "system", _Item("system prompt", _cost(desk, desk.system_prompt))
     for tool in desk.toolset.specs() if desk.model.view.tools else ():
-        yield "tools", _Item(tool.name, _cost(f"{tool.description}\n{tool.parameters}"))
+        yield "tools", _Item(tool.name, _cost(desk, f"{tool.description}\n{tool.parameters}"))
     names, entries = _call_names(desk), _call_entries(desk)
     for message in desk.context.history:
-        tokens = estimate_text_tokens([message])
+        tokens = desk.context.estimate([message])
         if message.role == "tool":
             call = message.tool_call_id or ""
             entry = None if is_dropped(message) else entries.get(call)
@@ -90,5 +89,5 @@ def _scaled(estimated: dict[str, int], total: int) -> dict[str, int]:
     return scaled
 
 
-def _cost(text: str) -> int:
-    return estimate_text_tokens([Message(role="user", content=text)])
+def _cost(desk: Desk, text: str) -> int:
+    return desk.context.estimate([Message(role="user", content=text)])

@@ -176,7 +176,7 @@ def label(span: Span, history: Sequence[Message], view: View) -> str:
     messages = history[span.start : span.stop]
     prompt = prompt_of(history, span)
     if prompt is not None:
-        return first_line(said(prompt)) or "(an image)"
+        return first_line(said(prompt) or prompt.text(" ")) or "(an image)"
     if any(mark_of(message) == "summary" for message in messages):
         return "the summary"
     for message in messages:

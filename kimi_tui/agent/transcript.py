@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.agent.marks import Mark, mark_of, meta, said, unwrapped
+from kimi_tui.agent.marks import Mark, mark_of, meta, shown, unwrapped
 from kimi_tui.agent.spans import spans
 from kimi_tui.context import CheckpointMark
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, ThinkPart, ToolCall, VideoURLPart
@@ -162,7 +162,7 @@ def _user_entries(message: Message, at: Any) -> Iterator[Entry]:
     if mark == "checkpoint":
         return
     if mark == "":
-        yield Entry("user", said(message), images=captions(message), at=at)
+        yield Entry("user", shown(message), images=captions(message), at=at)
     elif mark == "shell":
         yield Entry("tool", tool=shell_view(message), at=at)
     else:

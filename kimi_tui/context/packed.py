@@ -56,3 +56,21 @@ def pack(data: bytes) -> bytes:
     if not _HAS_ZSTD:
         return gzip.compress(data, 6)
     return zstandard.ZstdCompressor(level=9, write_checksum=True).compress(data)
+
+
+_WHOLE, _SAMPLE, _SAMPLES = 1 << 20, 256 << 10, 4
+"""Bytes. Of a longer file only some passages are looked at."""
+
+
+def packed_size(path: Path) -> int:
+    """About how many bytes a file would have in that form. Raises `OSError`."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size <= _WHOLE:
+            return len(pack(file.read()))
+        stride = (size - _SAMPLE) // (_SAMPLES - 1)
+        found = 0
+        for number in range(_SAMPLES):
+            file.seek(number * stride)
+            found += len(pack(file.read(_SAMPLE)))
+    return found * size // (_SAMPLE * _SAMPLES)

@@ -28,6 +28,7 @@ from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
 from kimi_tui.context.tokens import Calibration
+from kimi_tui.protocol.messages import Message, ThinkPart
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -47,7 +48,8 @@ class Store:
     ) -> None:
         disk = disk or Disk()
         self.paths = Paths.of(path)
-        self._calibration = calibration
+        self.calibration = calibration
+        """What is known of the model that reports; learns from what it reports."""
         self.projection = self.calibrated(Projection(self.paths.live.name))
         self.timeline = Timeline(self.paths.live.name)
         self.problems: list[Problem] = []
@@ -68,7 +70,7 @@ class Store:
         """The lock is ours until `close`; else it is taken for each write."""
 
     def calibrated(self, projection: Projection) -> Projection:
-        projection.history.calibration = self._calibration
+        projection.history.calibration = self.calibration
         return projection
 
     # --- opening ---
@@ -264,8 +266,11 @@ class Store:
             self.projection.reported |= isinstance(line.record, Usage)
 
     def _learn(self, exact: int) -> None:
-        projection, calibration = self.projection, self._calibration
-        if calibration is not None and projection.reported:
+        projection, calibration = self.projection, self.calibration
+        if calibration is None or not projection.reported:
+            return
+        # what was thought counts in the report that comes with it and no more in the next: both say little of text
+        if not any(map(_was_thought, projection.history[max(0, projection.pending_from - 1) :])):
             cost = projection.history.cost(projection.pending_from, len(projection.history))
             calibration.learn(cost, exact - projection.token_count)
 
@@ -285,6 +290,10 @@ class Store:
         self._lock.release()
         self._keeps_lock = False
         return _nothing
+
+
+def _was_thought(message: Message) -> bool:
+    return any(isinstance(part, ThinkPart) for part in message.content)
 
 
 def _nothing() -> None:

@@ -43,6 +43,8 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int = 0
     """Bytes of the file left behind."""
     note: str = ""
+    took: str = ""
+    """The rotation that became the live file itself and is no more: undo and redo copy nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,8 @@ class Timeline:
             undo, redo = (*undo, switch.left), _popped(redo, switch.parent)
         else:
             undo, redo = (*undo, switch.left), ()
-        files = MappingProxyType({**self.files, switch.left: switch.file})
+        kept = {node_id: file for node_id, file in self.files.items() if file != switch.took}
+        files = MappingProxyType({**kept, switch.left: switch.file})
         return replace(self, switches=(*self.switches, switch), undo=undo, redo=redo, live_id=switch.id, files=files)
 
     def named(self, node_id: str, checkpoint: int, name: str) -> Timeline:

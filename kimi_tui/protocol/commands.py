@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kimi_tui.protocol.views import PruneStep
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -195,6 +197,18 @@ class RestoreRotation(Command):
 class ChangeRotation(Command):
     file: str
     change: Literal["pin", "unpin", "compress", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposePruning(Command):
+    """What the session's budget would compress or remove; answered by `PruningProposed`, nothing is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRotations(Command):
+    """Carry out these steps of a proposal; answered by `Noticed` and `RotationsListed`."""
+
+    steps: tuple[PruneStep, ...]
 
 
 @dataclass(frozen=True, slots=True)

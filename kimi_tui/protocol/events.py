@@ -33,6 +33,7 @@ from kimi_tui.protocol.views import (
     McpServerView,
     ModelView,
     Modes,
+    PruningView,
     QuestionView,
     RevertPreview,
     RotationView,
@@ -470,6 +471,13 @@ class CompactionEnded(Event):
 @dataclass(frozen=True, slots=True)
 class RotationsListed(Event):
     rotations: tuple[RotationView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PruningProposed(Event):
+    """A dry run."""
+
+    pruning: PruningView
 
 
 @dataclass(frozen=True, slots=True)

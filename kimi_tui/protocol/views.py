@@ -232,6 +232,36 @@ class RotationView:
 
 
 @dataclass(frozen=True, slots=True)
+class PruneStep:
+    """What a session's budget asks for, for one rotation."""
+
+    file: str
+    change: Literal["compress", "delete"]
+    size: int = 0
+    """Bytes on the disk before it."""
+    frees: int = 0
+    """Bytes; about, where it is compressed."""
+    why: SwitchWhy | None = None
+    at: float | None = None
+    step: Literal["", "undo", "redo"] = ""
+    """Undo or redo could go there, and no more when it is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruningView:
+    """How a session stands against its budget, and what would bring it back into it."""
+
+    steps: tuple[PruneStep, ...]
+    """Oldest rotation first."""
+    rotations: int
+    size: int
+    """Bytes on the disk, of all rotations together."""
+    max_rotations: int
+    max_size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionView:
     """A session in the picker."""
 

@@ -120,9 +120,10 @@ def test_the_end_of_the_input_in_a_question_stops_the_turn_and_leaves(work: Path
 
 
 def test_a_model_that_cannot_answer_gives_the_prompt_back(work: Path) -> None:
-    keyboard = talk(LaunchOptions(work_dir=work, model="replay:/no/such/file"), "hello", "/cost")
+    keyboard = talk(LaunchOptions(work_dir=work, model="replay:/no/such/file"), "hello", "/cost", "/todo")
     assert sum("cannot answer" in line for line in keyboard.said) == 2
-    assert keyboard.drafts == ["", "hello", ""]
+    assert keyboard.drafts == ["", "hello", "", ""]
+    assert "There is no to-do list." in keyboard.said
 
 
 def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_path: Path) -> None:

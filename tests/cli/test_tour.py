@@ -24,7 +24,7 @@ from kimi_tui.resources import folder
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 
-PATIENCE = 15.0
+PATIENCE = 40.0
 
 
 class Walk:

@@ -47,6 +47,14 @@ async def a_reverted_session(path: Path) -> None:
     await context.close()
 
 
+async def an_undone_session(path: Path) -> None:
+    await a_reverted_session(path)
+    context = Context(path)
+    await context.restore()
+    await context.undo()
+    await context.close()
+
+
 async def a_torn_session(path: Path) -> None:
     await a_session(path)
     with path.open("ab") as file:
@@ -100,6 +108,7 @@ SCENARIOS = [
     Scenario("new prompt", a_session, lambda context: context.write_system_prompt("You help more.")),
     Scenario("go to", a_reverted_session, lambda context: context.go_to("context_1.jsonl")),
     Scenario("undo", a_reverted_session, lambda context: context.undo()),
+    Scenario("redo", an_undone_session, lambda context: context.redo()),
     Scenario("mend", a_torn_session, _nothing_more),
     Scenario("bring back", a_lost_session, _nothing_more),
 ]

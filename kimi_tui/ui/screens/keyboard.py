@@ -26,6 +26,7 @@ class Keyboard(Compacting):
         Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
         Binding("ctrl+r", "search_history", "search earlier prompts", id="search_history", priority=True),
         Binding("tab", "answer", "answer what is asked, else to the chat", id="answer"),
+        Binding("alt+t", "todo", "show or fold the to-do list", id="todo", priority=True),
         Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
         Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up"),
         Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down"),
@@ -167,6 +168,12 @@ class Keyboard(Compacting):
 
     def action_unfold(self) -> None:
         self.transcript.toggle_all()
+
+    def action_todo(self) -> None:
+        if self.state.todos:
+            self.todos.toggle()
+        else:
+            self.notify("There is no to-do list in this session.")
 
     def action_undo(self) -> None:
         self.submit(cmd.Undo())

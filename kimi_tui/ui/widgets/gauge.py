@@ -12,9 +12,9 @@ from time import monotonic
 from textual.timer import Timer
 
 from kimi_tui.protocol.views import Tokens
-from kimi_tui.ui.blocks import duration
-from kimi_tui.ui.cells import count
+from kimi_tui.ui.cells import count, duration
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.meter import bar
 from kimi_tui.ui.rows import Piece, spread
 from kimi_tui.ui.state import Compaction, ScreenState
 from kimi_tui.ui.widgets.line import Line
@@ -57,36 +57,6 @@ def gauge_pieces(tokens: Tokens, width: int, marks: Marks = UNICODE) -> tuple[Pi
         return (Piece(f" {_percent(tokens)}%", "now strong"),)
     room = min(WIDEST_BAR, width - _cells(figures) - 6)
     return (Piece("  "), *bar(tokens, room, marks), Piece("   "), *figures)
-
-
-def bar(tokens: Tokens, width: int, marks: Marks = UNICODE) -> list[Piece]:
-    """The bar alone, neighbouring cells of one kind joined."""
-    window = max(1, tokens.window)
-    exact = _share(tokens.exact, window, width)
-    total = max(exact + (1 if tokens.pending else 0), _share(tokens.total, window, width)) if tokens.total else 0
-    reserved = width - _share(tokens.reserve, window, width)
-    trigger = min(width - 1, tokens.trigger * width // window) if tokens.trigger else -1
-    pieces: list[Piece] = []
-    for cell in range(width):
-        if cell == trigger:
-            piece = Piece(marks.trigger, "fold")
-        elif cell < exact:
-            piece = Piece(marks.exact, "now")
-        elif cell < total:
-            piece = Piece(marks.pending, "moved")
-        elif cell >= reserved:
-            piece = Piece(marks.reserve, "faint")
-        else:
-            piece = Piece(marks.room, "edge")
-        if pieces and pieces[-1].style == piece.style and piece.style != "fold":
-            pieces[-1] = piece._replace(text=pieces[-1].text + piece.text)
-        else:
-            pieces.append(piece)
-    return pieces
-
-
-def _share(tokens: int, window: int, width: int) -> int:
-    return min(width, math.ceil(tokens * width / window)) if tokens > 0 else 0
 
 
 def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
