@@ -217,7 +217,10 @@ class StandardOpener:
         return Loop(
             max_steps=loop.max_steps_per_turn,
             retry=RetryPolicy(attempts=max(1, loop.max_retries_per_step)),
-            limits=Limits(loop.compaction_trigger_ratio, loop.reserved_context_size),
+            limits=Limits(
+                loop.compaction_trigger_ratio, loop.reserved_context_size, self._settings.compaction.warn_ratio
+            ),
+            preview=self._settings.compaction.preview,
             max_ralph_iterations=loop.max_ralph_iterations,
             max_ralph_cost=loop.max_ralph_cost,
             max_preserved_messages=self._settings.compaction.max_preserved_messages,

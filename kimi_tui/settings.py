@@ -111,6 +111,8 @@ class CompactionSettings(_Table):
     """Who writes the summary; empty: the model of the chat."""
     preview: bool = False
     """Show the summary for editing before anything changes."""
+    warn_ratio: float = Field(default=0.85, gt=0, le=1)
+    """Share of the trigger at which a coming compaction is announced; 1: never."""
     max_preserved_messages: int = Field(default=2, ge=1)
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 from kimi_tui.agent.asides import ASIDE
+from kimi_tui.agent.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
@@ -102,6 +103,8 @@ class Agent:
         if not self.readiness.ready:
             if self.desk.steering.waiting:
                 self.readiness.start()
+            return
+        if compact_if_asked(self):
             return
         prompt = self.desk.steering.next_prompt()
         if prompt is not None:

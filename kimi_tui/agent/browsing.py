@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kimi_tui.agent.measure import shares
 from kimi_tui.agent.moves import shown_anew
 from kimi_tui.agent.rows import rotation_path
-from kimi_tui.agent.transcript import Transcript
+from kimi_tui.agent.transcript import Transcript, entries_of
 from kimi_tui.context import CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
 from kimi_tui.protocol.commands import (
     ChangeRotation,
@@ -140,9 +140,7 @@ def _entries(desk: Desk, projection: Projection) -> tuple[Entry, ...]:
 
 
 def _of(desk: Desk, messages: Sequence[Message]) -> tuple[Entry, ...]:
-    transcript = Transcript(desk.toolset.view)
-    transcript.load(messages, ())
-    return tuple(transcript.entries)
+    return entries_of(desk.toolset.view, messages)
 
 
 def _view(rotation: Rotation) -> RotationView:

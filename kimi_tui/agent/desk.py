@@ -15,6 +15,9 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
+from kimi_tui.agent.nearness import Nearness
+from kimi_tui.agent.pins import Pins
+from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills
@@ -56,6 +59,8 @@ class Loop:
     max_ralph_cost: float | None = None
     """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
+    preview: bool = False
+    """A summary is shown to the user before it replaces anything."""
     dmail_restores_files: bool = False
     retention: Retention = field(default_factory=Retention)
     """What a session keeps of the files that it left behind."""
@@ -118,6 +123,10 @@ class Desk:
     told_tokens: Tokens | None = None
     folded_to: int | None = None
     """Tokens that the last automatic compaction left."""
+    nearness: Nearness = field(default_factory=Nearness)
+    review: Review = field(default_factory=Review)
+    compact_next: str | None = None
+    """The user wants the context compacted before the next step, with this focus."""
     plan_activated: bool = False
     """The user has just switched plan mode on: the next step reminds of it."""
 
@@ -135,6 +144,16 @@ class Desk:
     def shows_checkpoints(self) -> bool:
         """Whether the model can send D-Mails, and so has to see the checkpoints."""
         return self.model.view.tools and "SendDMail" in self.toolset
+
+    @property
+    def pins(self) -> Pins:
+        """What compactions keep word for word."""
+        return Pins(self.state.pins)
+
+    @property
+    def reviews(self) -> bool:
+        """A summary is put to the user first; who is not there is not asked."""
+        return self.loop.preview and not (self.headless or self.modes.afk)
 
     @property
     def plan_file(self) -> Path:
@@ -199,11 +218,19 @@ class Desk:
         if tokens != self.told_tokens:
             self.told_tokens = tokens
             self.emit(TokensChanged(tokens))
+        self.tell_nearness(tokens)
+
+    def tell_nearness(self, tokens: Tokens) -> None:
+        """Let the screen know when a compaction comes near, and when it no longer is."""
+        if news := self.nearness.look(tokens, self.loop.limits.warns_in(self.window)):
+            self.emit(news)
 
     def _estimated(self) -> bool:
         """The recorded count is the one that a compaction left, not yet a provider's."""
         birth = self.context.timeline.live.birth
-        return birth is not None and birth.why == "compact" and self.context.pending_since == birth.messages[1]
+        return (
+            birth is not None and birth.why in ("compact", "prune") and self.context.pending_since == birth.messages[1]
+        )
 
     def spent(self, usage: Usage) -> None:
         """Add a call's tokens, and its price where it is known."""

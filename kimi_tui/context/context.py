@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kimi_tui.context import budget as budgets
-from kimi_tui.context import lines, retention, switching
+from kimi_tui.context import lines, replacing, retention, switching
 from kimi_tui.context.budget import Budget, Pruning
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
@@ -208,6 +208,12 @@ class Context(ContextView):
     ) -> Switch:
         """A rotation, or what stands in it before a checkpoint, becomes the live timeline."""
         return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note))
+
+    async def replace_message(self, index: int, message: Message, *, usage: int | None, note: str = "") -> Switch:
+        """One message of the history becomes another and the count becomes `usage`; nothing else changes.
+
+        Raises `IndexError` when there is no such message."""
+        return await self._writer.in_thread(lambda: replacing.replace(self._store, index, message, usage, note))
 
     async def undo(self) -> Switch | None:
         """Takes back the last switch, whatever made it. None when there is none."""

@@ -54,7 +54,7 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
         pieces += [Span(None, start, stop) for start, stop in kept]
         pieces.append(lines.joined(added))
         store.log.open()
-        switch = _switch(
+        switch = described(
             store,
             why=plan.why,
             parent=store.timeline.live_id if mark else None,
@@ -63,7 +63,7 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
             tokens=_tokens(plan, mark, added, store.calibration),
             note=plan.note,
         )
-        switch = _carry_out(store, switch, pieces)
+        switch = carry_out(store, switch, pieces)
 
     def publish() -> None:
         if mark is None:
@@ -125,7 +125,7 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
         if not store.loaded:
             store.reload()
         store.log.open()
-        switch = _switch(
+        switch = described(
             store,
             why=why,
             parent=node.id if node else file,
@@ -134,7 +134,7 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
             tokens=mark.tokens if mark else target.tokens,
             note=note,
         )
-        switch = _carry_out(store, msgspec.structs.replace(switch, took=took), pieces)
+        switch = carry_out(store, msgspec.structs.replace(switch, took=took), pieces)
 
     def publish() -> None:
         if mark is not None:
@@ -169,7 +169,7 @@ def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: st
         store.log.open()
         old = store.projection
         same = (len(old.history), old.tokens)
-        switch = _carry_out(store, _switch(store, why, store.timeline.live_id, None, *same, note), pieces)
+        switch = carry_out(store, described(store, why, store.timeline.live_id, None, *same, note), pieces)
     return switch, store.reload
 
 
@@ -190,8 +190,8 @@ def prepend(store: Store, text: str) -> Publish:
         switch: Switch | None = None
         if replaces:
             same = (len(projection.history), projection.tokens)
-            switch = _switch(store, "prepend", store.timeline.live_id, None, *same, note="")
-            switch = _carry_out(store, switch, pieces)
+            switch = described(store, "prepend", store.timeline.live_id, None, *same, note="")
+            switch = carry_out(store, switch, pieces)
         else:
             store.log.switch(pieces, keep_old=False, announce=lambda rotation: None)
 
@@ -204,7 +204,7 @@ def prepend(store: Store, text: str) -> Publish:
     return publish
 
 
-def _switch(
+def described(
     store: Store,
     why: SwitchWhy,
     parent: str | None,
@@ -231,7 +231,7 @@ def _switch(
     )
 
 
-def _carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
+def carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
     """The switch with its rotation's name; without one when there was nothing to leave behind."""
     named = switch
 

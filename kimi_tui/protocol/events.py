@@ -106,6 +106,14 @@ class EntriesLoaded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class EntriesChanged(Event):
+    """Stored entries look different now (pinned, unpinned): these take their places from `start` on."""
+
+    start: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TitleChanged(Event):
     title: str
 
@@ -410,7 +418,15 @@ class FilePreviewed(Event):
     """From what stands there now to what would be put back; None when that is no text."""
 
 
-CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]
+CompactionPhase = Literal["hooks", "reading", "summarising", "reviewing", "switching"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionNear(Event):
+    """The context will soon be compacted by itself. With a `trigger` of 0 that is over, or not to be said now."""
+
+    tokens: int
+    trigger: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +443,21 @@ class CompactionProgressed(Event):
     """Tokens of the summary so far while summarising, else tokens to read."""
     fraction: float | None = None
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionProposed(Event):
+    """With `[compaction] preview`: the summary, before anything has changed. Waits for `AnswerCompaction`;
+    `CompactionEnded` says that nothing is asked any more."""
+
+    summary: str
+    replaced: tuple[Entry, ...]
+    """What the summary would stand for."""
+    kept: tuple[Entry, ...]
+    """What follows it word for word: pinned messages, the newest request, the last messages."""
+    tokens_before: int
+    tokens_after: int
+    focus: str = ""
 
 
 @dataclass(frozen=True, slots=True)

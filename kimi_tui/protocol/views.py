@@ -80,6 +80,8 @@ class Entry:
     at: float | None = None
     seconds: float | None = None
     """How long thinking or answering took."""
+    pinned: bool = False
+    """Compactions keep its message word for word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,8 @@ class TokenShare:
     exact: bool
     items: tuple[tuple[str, int], ...] = ()
     """The largest single items: what it is, its tokens."""
+    entries: tuple[int | None, ...] = ()
+    """For each item the chat entry of a result that can be dropped (`DropResult`), or None."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,6 +227,7 @@ _SWITCHES: dict[str, tuple[str, str]] = {
     "restore": ("restore", "moved"),
     "undo": ("restore", "moved"),
     "redo": ("restore", "moved"),
+    "prune": ("clear", "moved"),
 }
 
 
@@ -263,7 +264,7 @@ def switch_words(switch: SwitchView, marks: Marks = UNICODE) -> tuple[str, str]:
         "undo": "took it back",
         "redo": "did it again",
         "repair": "repaired",
-        "prune": "pruned",
+        "prune": "dropped a result",
         "foreign": "changed by kimi-cli",
         "prepend": "system prompt written",
     }

@@ -110,6 +110,8 @@ class Conversation:
                 self.reset(total, entries)
             case ev.EntriesLoaded(start, entries):
                 self._fill(start, entries)
+            case ev.EntriesChanged(start, entries):
+                self._change(start, entries)
 
     def reset(self, total: int, entries: Sequence[Entry]) -> None:
         self.blocks = [Block(None) for _ in range(total - len(entries))] + [Block(entry) for entry in entries]
@@ -231,6 +233,14 @@ class Conversation:
                 block.entry = entry
                 self.changes.blocks.add(block)
                 self._know(block)
+
+    def _change(self, start: int, entries: Sequence[Entry]) -> None:
+        """Blocks that are loaded look different; they keep their fold state."""
+        for offset, entry in enumerate(entries):
+            position = self.position(start + offset)
+            if position < self._live_start and (block := self.blocks[position]).entry is not None:
+                block.entry = entry
+                self.changes.blocks.add(block)
 
     def _cut(self, position: int) -> None:
         cut = self.changes.cut

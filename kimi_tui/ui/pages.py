@@ -18,6 +18,7 @@ from kimi_tui.ui.screens.parting import Parting
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.screens.sessions import Sessions
+from kimi_tui.ui.screens.summary_editor import SummaryEditor
 from kimi_tui.ui.screens.tasks import Tasks
 from kimi_tui.ui.state import ScreenState
 
@@ -44,4 +45,4 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
     return None
 
 
-__all__ = ["Compare", "Help", "Jump", "LinePrompt", "Parting", "RevertChoice", "Rotations", "page"]
+__all__ = ["Compare", "Help", "Jump", "LinePrompt", "Parting", "RevertChoice", "Rotations", "SummaryEditor", "page"]

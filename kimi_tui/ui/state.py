@@ -64,6 +64,10 @@ class ScreenState:
     """Ids of the calls that run."""
     retry: Retry | None = None
     compaction: Compaction | None = None
+    proposal: ev.CompactionProposed | None = None
+    """A summary that waits for the user's word."""
+    near: tuple[int, int] | None = None
+    """A compaction is near: tokens when that was noticed, and the count at which it comes."""
     progress: Progress | None = None
     unavailable: str = ""
     steers: tuple[str, ...] = ()
@@ -186,9 +190,14 @@ def _time(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, compaction=Compaction(reason, tokens))
         case ev.CompactionProgressed(phase, tokens, fraction):
             before = state.compaction or Compaction("auto", tokens)
-            return replace(state, compaction=replace(before, phase=phase, done=tokens, fraction=fraction))
+            now = replace(before, phase=phase, done=tokens, fraction=fraction)
+            return replace(state, compaction=now, proposal=None)
+        case ev.CompactionProposed():
+            return replace(state, proposal=event)
         case ev.CompactionEnded():
-            return replace(state, compaction=None)
+            return replace(state, compaction=None, proposal=None)
+        case ev.CompactionNear(tokens, trigger):
+            return replace(state, near=(tokens, trigger) if trigger else None)
     return None
 
 

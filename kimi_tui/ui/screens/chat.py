@@ -39,6 +39,7 @@ class ChatScreen(Keyboard):
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
+            self.take_compaction(event)
             self.asking.take(event, offer=not self.editor.text)
             if note := toasts.toast(event):
                 self.notify(note.text, severity=note.severity, markup=False)
@@ -51,6 +52,7 @@ class ChatScreen(Keyboard):
         self.status.show(state)
         self.gauge.show(state)
         self.activity.show(state)
+        self.soft_warning.show(state)
         self.todos.show(state.todos)
         self.queue.show(state.steers, state.prompts)
         self.editor.something_queued = bool(state.steers or state.prompts)
@@ -80,6 +82,8 @@ class ChatScreen(Keyboard):
                 self._opened(event)
             case ev.TranscriptReset():
                 self._prompt_after_jump(event)
+                if self.state.read_only:
+                    self.conversation.say(Entry("note", self.state.read_only))
             case ev.SessionsListed() if self.is_current and not self.conversation.stored:
                 self.do("sessions")  # started in order to pick one
             case ev.PromptReturned(text):

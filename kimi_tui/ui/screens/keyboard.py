@@ -8,14 +8,14 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 
 from kimi_tui.protocol import commands as cmd
-from kimi_tui.ui.screens.searching import Searching
+from kimi_tui.ui.screens.compacting import Compacting
 from kimi_tui.ui.widgets.keys import BLOCK, BUSY, IDLE, TIMELINE
 
 AGAIN = 1.2
 """Seconds within which a second Esc or Ctrl+C counts as one with the first."""
 
 
-class Keyboard(Searching):
+class Keyboard(Compacting):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -26,6 +26,7 @@ from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.sidebar import Sidebar
+from kimi_tui.ui.widgets.soft_warning import SoftWarning
 from kimi_tui.ui.widgets.status import Status
 from kimi_tui.ui.widgets.todos import Todos
 
@@ -46,6 +47,7 @@ class Regions(Screen[None]):
         self.finder = Finder()
         self.asking = Asking()
         self.activity = Activity(marks)
+        self.soft_warning = SoftWarning(marks)
         self.todos = Todos(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
@@ -62,6 +64,7 @@ class Regions(Screen[None]):
                 yield self.finder
                 yield self.asking
                 yield self.activity
+                yield self.soft_warning
                 yield self.todos
                 yield self.queue
                 yield self.prompt

@@ -86,8 +86,14 @@ def _cells(pieces: list[Piece]) -> int:
     return sum(len(piece.text) for piece in pieces)
 
 
-_PHASES = {"hooks": 0.03, "reading": 0.1, "summarising": 0.2, "switching": 0.97}
-_WORDS = {"hooks": "asking hooks", "reading": "reading", "summarising": "summary", "switching": "switching"}
+_PHASES = {"hooks": 0.03, "reading": 0.1, "summarising": 0.2, "reviewing": 0.95, "switching": 0.97}
+_WORDS = {
+    "hooks": "asking hooks",
+    "reading": "reading",
+    "summarising": "summary",
+    "reviewing": "waits for your word, summary",
+    "switching": "switching",
+}
 TYPICAL_SUMMARY = 1500
 """Tokens; where no share is told, the bar nears its end as the summary nears a few times this length."""
 
