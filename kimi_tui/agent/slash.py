@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from kimi_tui.protocol.commands import RunSlash
 from kimi_tui.protocol.events import EntryAdded, Noticed, PromptReturned
 from kimi_tui.protocol.views import Entry, SlashCommand
 from kimi_tui.resources import prompt
+from kimi_tui.session.checkup import look_over, told
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
@@ -26,6 +28,7 @@ COMMANDS = (
         "ralph", "[N] <prompt>", "repeat a prompt until the model says it is done, N rounds at most", turns=True
     ),
     SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
+    SlashCommand("doctor", "", "check the files of this session"),
     SlashCommand("stats", "", "what this program did so far: turns, steps, tokens, compactions"),
 )
 
@@ -44,6 +47,8 @@ def run_slash(agent: Agent, command: RunSlash) -> None:
         ask_aside(agent, argument)
     elif name == "stats":
         agent.emit(EntryAdded(None, Entry("note", _stats(agent))))
+    elif name == "doctor":
+        agent.beside(_doctor(agent), typed)
     elif name.startswith(("skill", "flow")):
         agent.beside(_skill(agent, name, argument, typed), typed)
     else:
@@ -75,6 +80,12 @@ async def _skill(agent: Agent, name: str, argument: str, typed: str) -> None:
         agent.send(await skill_prompt(agent.desk, name, argument, typed))
     except (OSError, ValueError) as fault:
         agent.emit(PromptReturned(typed, str(fault)))
+
+
+async def _doctor(agent: Agent) -> None:
+    report = await asyncio.to_thread(look_over, agent.desk.context.file_backend)
+    for line in told(report):
+        agent.emit(EntryAdded(None, Entry("note", line)))
 
 
 def _stats(agent: Agent) -> str:

@@ -67,10 +67,10 @@ def _leave_on_signals() -> None:
 
 
 def _examined(path: str) -> Iterator[str]:
-    from kimi_tui.cli import doctor
+    from kimi_tui.session.checkup import look_over, told
 
     try:
-        yield from doctor.told(doctor.looked_over(Path(path) / "context.jsonl", mend=False))
+        yield from told(look_over(Path(path) / "context.jsonl"))
     except (Fault, OSError) as fault:
         yield str(fault)
 
