@@ -148,7 +148,8 @@ def resolve(step: Step, answer: Message, results: StepResults) -> StepOutcome | 
 async def _store(step: Step, message: Message, usage: Usage | None) -> None:
     desk = step.desk
     total = usage.input + usage.output if usage else None
-    await desk.context.commit(messages=[message], usage=total, sync=_changes(desk, message))
+    guessed = usage is not None and not usage.exact
+    await desk.context.commit(messages=[message], usage=total, guessed=guessed, sync=_changes(desk, message))
     if usage:
         desk.spent(usage)
     start = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))

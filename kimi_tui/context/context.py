@@ -167,13 +167,21 @@ class Context(ContextView):
     async def write_system_prompt(self, prompt: str) -> None:
         await self._writer.change(lambda: switching.prepend(self._store, prompt))
 
-    async def commit(self, *, messages: Sequence[Message] = (), usage: int | None = None, sync: bool = False) -> None:
-        """Appends a group with one write: the leading assistant message, the usage, then the other messages."""
+    async def commit(
+        self,
+        *,
+        messages: Sequence[Message] = (),
+        usage: int | None = None,
+        guessed: bool = False,
+        sync: bool = False,
+    ) -> None:
+        """Appends a group with one write: the leading assistant message, the usage, then the other messages. A usage
+        that the provider did not report but that was `guessed` teaches the estimates nothing."""
         group = lines.of_messages(messages)
         if usage is not None:
             lead = 1 if messages and messages[0].role == "assistant" else 0
             group.insert(lead, lines.of_usage(usage, self._store.now()))
-        await self._append(group, sync=sync)
+        await self._append(group, sync=sync, guessed=guessed)
 
     async def sync(self) -> None:
         """What was appended survives a power cut after this."""
@@ -267,11 +275,11 @@ class Context(ContextView):
             await asyncio.wait([self._indexing])
         await self._writer.change(self._store.close)
 
-    async def _append(self, group: Sequence[Line], *, sync: bool = False) -> None:
+    async def _append(self, group: Sequence[Line], *, sync: bool = False, guessed: bool = False) -> None:
         if group:
             small = sum(len(line.data) for line in group) < INLINE_BELOW
             at_once = small and not sync and not self._waits_for_disk
-            await self._run(lambda: self._store.commit(group, sync=sync), at_once=at_once)
+            await self._run(lambda: self._store.commit(group, sync=sync, guessed=guessed), at_once=at_once)
             if self._store.index_is_due() and (self._indexing is None or self._indexing.done()):
                 self._indexing = asyncio.create_task(self._renew_index(), name="renew the index")
 

@@ -219,14 +219,14 @@ class Store:
     def _tell(self, what: str, kind: str) -> None:
         self.problems.append(Problem(self.paths.live.name, what, kind=kind))
 
-    def commit(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
+    def commit(self, group: Sequence[Line], *, sync: bool = False, guessed: bool = False) -> Publish:
         """Appends the records with one write. All or nothing; raises `OSError` or `SessionLocked`."""
         with self.writing():
-            return self.append(group, sync=sync)
+            return self.append(group, sync=sync, guessed=guessed)
 
-    def append(self, group: Sequence[Line], *, sync: bool = False) -> Publish:
+    def append(self, group: Sequence[Line], *, sync: bool = False, guessed: bool = False) -> Publish:
         if self.log.append(lines.joined(group), sync=sync):
-            return lambda: self._fold_in_reports(group)
+            return lambda: self._fold_in_reports(group, guessed=guessed)
         return self._take_in_tail
 
     def checkpoint(self, *, add_user_message: bool) -> Publish:
@@ -260,13 +260,15 @@ class Store:
         for line in group:
             self.projection.apply(line.record, len(line.data), line.message)
 
-    def _fold_in_reports(self, group: Sequence[Line]) -> None:
-        """The same for records that come from a running turn: its counts are what a model has reported."""
+    def _fold_in_reports(self, group: Sequence[Line], *, guessed: bool) -> None:
+        """The same for records that come from a running turn: its counts are what a model has reported, unless they
+        had to be guessed; guesses teach nothing."""
         for line in group:
-            if isinstance(line.record, Usage):
+            counted = isinstance(line.record, Usage)
+            if isinstance(line.record, Usage) and not guessed:
                 self._learn(line.record.token_count)
             self.fold_in([line])
-            self.projection.reported |= isinstance(line.record, Usage)
+            self.projection.reported = not guessed if counted else self.projection.reported
 
     def _learn(self, exact: int) -> None:
         projection, calibration = self.projection, self.calibration

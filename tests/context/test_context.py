@@ -195,3 +195,15 @@ async def test_parts_without_a_known_type_round_trip(path: Path) -> None:
     [message] = context.history
     assert message.content[1] == TextPart(text="x")
     assert json.loads(message.model_dump_json(exclude_none=True)) == records(path)[0]
+
+
+async def test_a_guessed_count_teaches_the_estimates_nothing(tmp_path: Path) -> None:
+    words = Message(role="assistant", content="a sentence of plain words. " * 200)
+    for guessed, untouched in ((True, True), (False, False)):
+        calibration = Calibration()
+        context = Context(tmp_path / str(guessed) / "context.jsonl", calibration=calibration)
+        await context.commit(messages=[words], usage=1000, guessed=guessed)
+        await context.append_message(words)
+        await context.commit(usage=1000 + 700, guessed=guessed)
+        assert (calibration.state == Calibration().state) is untouched
+        await context.close()
