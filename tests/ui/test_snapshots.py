@@ -15,6 +15,7 @@ from kimi_tui.ui.app import KimiApp
 from tests.ui.fakes import ScriptedAgent
 from tests.ui.samples import ROWS
 from tests.ui.session import opened, reset
+from tests.ui.waiting import all_shown, heard, until
 
 UNDATED = tuple(replace(row, at=None) for row in ROWS)
 """Rows whose age does not change from day to day."""
@@ -32,13 +33,13 @@ def picture(
     plain: bool = False,
 ) -> bool:
     agent = ScriptedAgent((opened(), reset(rows=UNDATED), *told))
-    app = KimiApp(agent.connect, UiOptions(theme=theme, ascii=plain))
+    app = heard(KimiApp(agent.connect, UiOptions(theme=theme, ascii=plain)), agent)
 
     async def before(pilot: Pilot[None]) -> None:
-        await pilot.pause(0.15)
+        await all_shown(app, agent, pilot)
         if steps:
             await steps(app, pilot)
-            await pilot.pause(0.15)
+            await all_shown(app, agent, pilot)
 
     return bool(snap_compare(app, terminal_size=size, run_before=before))
 
@@ -81,8 +82,7 @@ def test_commands_over_the_prompt(snap_compare: Any) -> None:
 def test_everything_unfolded_and_found(snap_compare: Any) -> None:
     async def steps(app: KimiApp, pilot: Pilot[None]) -> None:
         await pilot.press("ctrl+o", "ctrl+f", *"items")
-        while app.chat.finder.sought != "items":
-            await pilot.pause(0.02)
+        await until(pilot, lambda: app.chat.finder.sought == "items")
         await pilot.press("enter")
 
     assert picture(snap_compare, (120, 36), steps)

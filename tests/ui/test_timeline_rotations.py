@@ -15,9 +15,10 @@ from kimi_tui.protocol.commands import (
 )
 from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
-from kimi_tui.ui.screens.rotations import PAUSE, Rotations
+from kimi_tui.ui.screens.rotations import Rotations
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
+from tests.ui.waiting import settled, until
 
 
 def browser(app: Stage) -> Rotations:
@@ -28,15 +29,16 @@ def browser(app: Stage) -> Rotations:
 
 
 async def opened(pilot: Pilot[None], *keys: str) -> Rotations:
-    await pilot.pause()
+    await settled(pilot)
     await pilot.press(*keys)
     assert isinstance(pilot.app, Stage)
     screen = browser(pilot.app)
-    while (
-        screen.chosen is not None and screen.is_current and ReadRotation(screen.chosen.file) not in pilot.app.commands
-    ):
-        await pilot.pause(PAUSE)
-    await pilot.pause()
+    app = pilot.app
+
+    def read() -> bool:
+        return screen.chosen is None or not screen.is_current or ReadRotation(screen.chosen.file) in app.commands
+
+    await until(pilot, read)
     return screen
 
 
@@ -60,8 +62,7 @@ async def test_running_through_the_list_reads_only_where_one_stops() -> None:
         screen = await opened(pilot)
         for _ in range(3):
             screen.rotations.action_move(1)
-        while ReadRotation("context_1.jsonl.gz") not in app.commands:
-            await pilot.pause(PAUSE)
+        await until(pilot, lambda: ReadRotation("context_1.jsonl.gz") in app.commands)
         assert ReadRotation("context_2.jsonl") not in app.commands
         assert ReadRotation("context_3.jsonl") not in app.commands
 
@@ -72,7 +73,7 @@ async def test_restoring_asks_and_says_that_no_file_changes() -> None:
         await opened(pilot, "down", "r")
         assert isinstance(app.screen, Ask)
         await pilot.press("enter")
-        await pilot.pause()
+        await settled(pilot)
         assert app.commands[-1] == RestoreRotation("context_3.jsonl")
         assert len(app.screen_stack) == 1
 
@@ -83,7 +84,7 @@ async def test_deleting_keeps_the_file_unless_told_otherwise() -> None:
         await opened(pilot, "down", "x", "enter")
         assert not any(isinstance(command, ChangeRotation) for command in app.commands)
         await pilot.press("x", "down", "enter")
-        await pilot.pause()
+        await settled(pilot)
         assert ChangeRotation("context_3.jsonl", "delete") in app.commands
 
 
@@ -125,14 +126,14 @@ async def test_on_a_narrow_screen_list_and_conversation_take_turns() -> None:
         screen = await opened(pilot, "down")
         assert not screen.past.reader.region
         await pilot.press("enter")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.past.reader.has_focus
         assert screen.past.reader.region.width > 50
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.rotations.has_focus
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert len(app.screen_stack) == 1
 
 
@@ -152,11 +153,11 @@ async def test_the_conversation_is_searched_too() -> None:
         assert any("parser.py" in line for line in said)
         assert screen.past._at == 3
         await pilot.press("up")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.past._at == 2
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.past.reader.has_focus
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.rotations.has_focus
