@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
-from kimi_tui.agent.desk import Desk, Loop
+from kimi_tui.agent.desk import Desk, Loop, Retention
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits
@@ -29,7 +29,7 @@ from kimi_tui.agent.surroundings import system_prompt
 from kimi_tui.agent.task_news import TaskInjectionProvider
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Budget, Context
+from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import HookDef, Hooks
 from kimi_tui.injections import AfkInjectionProvider, Injections, PlanInjectionProvider
 from kimi_tui.llm.choice import ModelChoice
@@ -46,6 +46,7 @@ from kimi_tui.session import Session, SessionState, choose_session, read_state
 from kimi_tui.session.snapshots import Limits as SnapshotLimits
 from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
+from kimi_tui.sizes import bytes_in
 from kimi_tui.skills import skill_roots
 from kimi_tui.tools.approval import AllowRule, Answer, Approvals
 from kimi_tui.tools.toolset import Toolset
@@ -94,6 +95,7 @@ class StandardOpener:
 
     def __init__(self, settings: Settings, options: LaunchOptions, emit: Callable[[Event], None]) -> None:
         self._settings, self._options, self._emit = settings, options, emit
+        self._learned = Learned(data_folder() / "calibration.json")
 
     def model(self, name: str) -> ChatModel:
         """The model of that name: configured, embedded, or a provider's."""
@@ -124,7 +126,12 @@ class StandardOpener:
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         """A session with all that its turns need."""
         state, damaged = await asyncio.to_thread(session.load_state)
-        context = Context(session.context_file, durability=self._settings.storage.durability, clock=time.time)
+        context = Context(
+            session.context_file,
+            durability=self._settings.storage.durability,
+            clock=time.time,
+            calibration=await asyncio.to_thread(self._learned.of, model.view.name),
+        )
         await context.restore()
         skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
         unusable = await skills.load()
@@ -157,6 +164,7 @@ class StandardOpener:
             questions=questions,
             transcript=Transcript(toolset.view),
             loop=self._loop(),
+            learned=self._learned,
             files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),
             dirs=self._dirs(session, state),
@@ -209,13 +217,21 @@ class StandardOpener:
         return Loop(
             max_steps=loop.max_steps_per_turn,
             retry=RetryPolicy(attempts=max(1, loop.max_retries_per_step)),
-            limits=Limits(loop.compaction_trigger_ratio, loop.reserved_context_size),
+            limits=Limits(
+                loop.compaction_trigger_ratio, loop.reserved_context_size, self._settings.compaction.warn_ratio
+            ),
+            preview=self._settings.compaction.preview,
             max_ralph_iterations=loop.max_ralph_iterations,
             max_ralph_cost=loop.max_ralph_cost,
             max_preserved_messages=self._settings.compaction.max_preserved_messages,
             dmail_restores_files=loop.dmail_restores_files,
-            budget=Budget(self._settings.storage.max_rotations, self._settings.storage.max_megabytes * 1_000_000),
+            retention=self._retention(),
         )
+
+    def _retention(self) -> Retention:
+        wanted = self._settings.retention
+        budget = Budget(wanted.max_rotations, bytes_in(wanted.max_size), wanted.compress_after, wanted.keep_last)
+        return Retention(wanted.policy, budget)
 
     def _files(self, session: Session) -> Files:
         """Runs in a worker: reads the session's log of snapshots."""

@@ -33,6 +33,7 @@ from kimi_tui import places
 from kimi_tui.config_file import ConfigFault, Keys, fault_in, line_of
 from kimi_tui.config_layers import Layer, dotted, file_layer, flags_layer, holds, merge, only_project_keys
 from kimi_tui.options import LaunchOptions
+from kimi_tui.sizes import bytes_in
 from kimi_tui.unknown_keys import unknown_keys
 
 HookEvent = Literal[
@@ -110,6 +111,8 @@ class CompactionSettings(_Table):
     """Who writes the summary; empty: the model of the chat."""
     preview: bool = False
     """Show the summary for editing before anything changes."""
+    warn_ratio: float = Field(default=0.85, gt=0, le=1)
+    """Share of the trigger at which a coming compaction is announced; 1: never."""
     max_preserved_messages: int = Field(default=2, ge=1)
 
 
@@ -171,9 +174,25 @@ class UiSettings(_Table):
 class StorageSettings(_Table):
     durability: Literal["step", "always", "off"] = "step"
     """When records are forced to the disk: before tools that change things and at the end of a step; always; never."""
-    max_rotations: int = Field(default=20, ge=3)
-    max_megabytes: int = Field(default=200, ge=1)
-    """Budget of one session's rotated files; the newest three and pinned ones always stay."""
+
+
+def _size(text: str) -> str:
+    bytes_in(text)
+    return text
+
+
+class RetentionSettings(_Table):
+    """Budget of one session's rotated files. The newest and the pinned ones always stay."""
+
+    policy: Literal["ask", "auto", "off"] = "ask"
+    """What happens when there are more: a word about it; old ones are compressed and removed; nothing."""
+    max_rotations: int = Field(default=20, ge=1)
+    max_size: Annotated[str, AfterValidator(_size)] = "200MB"
+    """Of all of them together."""
+    keep_last: int = Field(default=3, ge=3)
+    """So many of the newest are never touched."""
+    compress_after: int = Field(default=5, ge=0)
+    """So many of the newest stay uncompressed."""
 
 
 class SnapshotSettings(_Table):
@@ -204,6 +223,7 @@ class Settings(BaseSettings):
     """Servers of tools, by name; further ones may stand in `mcp.json` of the data folder."""
     ui: UiSettings = UiSettings()
     storage: StorageSettings = StorageSettings()
+    retention: RetentionSettings = RetentionSettings()
     snapshots: SnapshotSettings = SnapshotSettings()
 
     _layers: tuple[Layer, ...] = PrivateAttr(default=())

@@ -12,7 +12,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kimi_tui"
 
-BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults", "literal"}
+BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults", "literal", "sizes"}
 PROTOCOL = BASE | {"protocol"}
 CONTEXT = PROTOCOL | {"context"}
 ENGINE = CONTEXT | {"session", "llm"}
@@ -22,6 +22,7 @@ AGENT = ENGINE | set(MIDDLE)
 MAY_USE: dict[str, set[str]] = {
     "settings": (BASE - {"settings"}) | {"unknown_keys"},
     "resources": set(),
+    "sizes": set(),
     "options": set(),
     "config_file": {"faults", "options"},
     "config_layers": {"config_file", "options"},

@@ -11,11 +11,12 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 from kimi_tui.agent.asides import ASIDE
-from kimi_tui.agent.browsing import keep_budget
+from kimi_tui.agent.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
 from kimi_tui.agent.outbox import Outbox
+from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.context import SessionLocked
@@ -103,6 +104,8 @@ class Agent:
             if self.desk.steering.waiting:
                 self.readiness.start()
             return
+        if compact_if_asked(self):
+            return
         prompt = self.desk.steering.next_prompt()
         if prompt is not None:
             self.readiness.stop_warming()
@@ -132,8 +135,7 @@ class Agent:
         """Tell what is open now, and make its model ready."""
         for event in await opened(self.desk):
             self.emit(event)
-        if self.desk.context.holder is None:
-            self.beside(keep_budget(self, self.desk.loop.budget), "keep the budget")
+        look_after(self)
         self.readiness.start()
         self.go_on()
 
@@ -170,6 +172,7 @@ class Agent:
         self._activity = None
         if self._closing:
             return
+        look_after(self)
         self.go_on()
         if not self.busy and task.get_name() in MOVES:
             self.readiness.warm()

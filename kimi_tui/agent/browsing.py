@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from kimi_tui.agent.measure import shares
 from kimi_tui.agent.moves import shown_anew
 from kimi_tui.agent.rows import rotation_path
-from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Budget, CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
+from kimi_tui.agent.transcript import Transcript, entries_of
+from kimi_tui.context import CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
 from kimi_tui.protocol.commands import (
     ChangeRotation,
     CompareTimelines,
@@ -33,6 +33,7 @@ from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import Entry, RotationView
 from kimi_tui.session.export import conversation_of, render
 from kimi_tui.session.state import write_atomically
+from kimi_tui.sizes import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,26 +62,11 @@ async def change_rotation(agent: Agent, command: ChangeRotation) -> None:
     if command.change in ("pin", "unpin"):
         await context.pin(command.file, command.change == "pin")
     elif command.change == "compress":
-        agent.emit(Noticed(f"{command.file} is compressed: {_size(await context.compress(command.file))} freed"))
+        agent.emit(Noticed(f"{command.file} is compressed: {size_of(await context.compress(command.file))} freed"))
     else:
-        agent.emit(Noticed(f"{command.file} is gone: {_size(await context.delete(command.file))} freed"))
+        agent.emit(Noticed(f"{command.file} is gone: {size_of(await context.delete(command.file))} freed"))
         await shown_anew(agent.desk)
     await list_rotated(agent, ListRotations())
-
-
-async def keep_budget(agent: Agent, budget: Budget) -> None:
-    """Pack and remove what the policy says is too much, and tell what was removed."""
-    context = agent.desk.context
-    removed, freed = 0, 0
-    for proposal in await context.over_budget(budget):
-        if proposal.change == "compress":
-            await context.compress(proposal.file)
-        else:
-            freed += await context.delete(proposal.file)
-            removed += 1
-    if removed:
-        agent.emit(Noticed(f"{removed} old rotations were removed to keep the budget: {_size(freed)} freed"))
-        await shown_anew(agent.desk)
 
 
 async def name_checkpoint(agent: Agent, command: NameCheckpoint) -> None:
@@ -147,10 +133,6 @@ async def _projection(desk: Desk, file: str) -> Projection:
     return await read_timeline_file(rotation_path(desk, file))
 
 
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 100_000 else f"{count / 1e3:.1f} kB"
-
-
 def _entries(desk: Desk, projection: Projection) -> tuple[Entry, ...]:
     transcript = Transcript(desk.toolset.view)
     transcript.load(projection.history, projection.checkpoints)
@@ -158,9 +140,7 @@ def _entries(desk: Desk, projection: Projection) -> tuple[Entry, ...]:
 
 
 def _of(desk: Desk, messages: Sequence[Message]) -> tuple[Entry, ...]:
-    transcript = Transcript(desk.toolset.view)
-    transcript.load(messages, ())
-    return tuple(transcript.entries)
+    return entries_of(desk.toolset.view, messages)
 
 
 def _view(rotation: Rotation) -> RotationView:

@@ -7,6 +7,7 @@ was; after it the whole of the old timeline is a rotation, and `Undo` brings it 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,12 +18,22 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import Mark, is_prompt, mark_of, unwrapped
 from kimi_tui.agent.moves import moved
+from kimi_tui.agent.pins import kept_before
+from kimi_tui.agent.proposal import Declined
 from kimi_tui.agent.shortening import fitted
-from kimi_tui.agent.summarising import Summary, summarise
-from kimi_tui.context import estimate_text_tokens
-from kimi_tui.llm.model import ModelFault
+from kimi_tui.agent.summarising import Summary, edited, summarise
+from kimi_tui.agent.transcript import entries_of
+from kimi_tui.context import Calibration
+from kimi_tui.llm.model import ModelFault, Usage
 from kimi_tui.llm.pairing import pair_calls
-from kimi_tui.protocol.events import CompactionEnded, CompactionPhase, CompactionProgressed, CompactionStarted
+from kimi_tui.protocol.commands import AnswerCompaction
+from kimi_tui.protocol.events import (
+    CompactionEnded,
+    CompactionPhase,
+    CompactionProgressed,
+    CompactionProposed,
+    CompactionStarted,
+)
 from kimi_tui.protocol.messages import Message
 
 Reason = Literal["auto", "manual"]
@@ -60,8 +71,8 @@ class Compaction:
     before: int = 0
 
     async def run(self) -> bool:
-        """Fold the context. False: there was nothing to fold. Raises ModelFault and CancelledError, with everything
-        as it was."""
+        """Fold the context. False: there was nothing to fold, or the user did not want it. Raises ModelFault and
+        CancelledError, with everything as it was."""
         desk = self.desk
         self.before = desk.total
         desk.emit(CompactionStarted(self.reason, self.before, self.focus))
@@ -71,6 +82,9 @@ class Compaction:
                 self._end("nothing", "there is nothing to fold yet")
                 return False
             await land(self._switch(result))
+        except Declined:
+            self._end("cancelled", "the context is as it was")
+            return False
         except asyncio.CancelledError:
             self._end("cancelled", "the context is as it was")
             raise
@@ -87,38 +101,78 @@ class Compaction:
         history, cut = await asyncio.to_thread(self._plan)
         if not cut:
             return self._without_summary(history)
-        self._progress("reading", self.before)
-        summary = await summarise(desk, history[:cut], self.focus, self._written)
-        if summary.usage:
-            desk.spent(summary.usage)
-        kept = [*_newest_request(history, cut), *history[cut:]]
-        return CompactionResult([summary.message, *self._fitted(kept, summary)], summary.usage)
+        while True:
+            self._progress("reading", self.before)
+            summary = await summarise(desk, history[:cut], self.focus, self._written)
+            if summary.usage:
+                desk.spent(summary.usage)
+            kept = await asyncio.to_thread(self._kept, history, cut, summary)
+            if not desk.reviews:
+                return _folded(summary, kept, desk.context.calibration)
+            answer = await self._review(history[:cut], kept, summary)
+            if answer.answer == "accept":
+                return _folded(edited(summary, answer.text), kept, desk.context.calibration)
+            self.focus = answer.focus.strip()
+
+    async def _review(self, replaced: Sequence[Message], kept: Sequence[Message], summary: Summary) -> AnswerCompaction:
+        """Put the summary to the user. Raises Declined."""
+        desk = self.desk
+        result = _folded(summary, kept, desk.context.calibration)
+        self._progress("reviewing", summary.tokens)
+        proposal = CompactionProposed(
+            summary=unwrapped(summary.message),
+            replaced=await asyncio.to_thread(entries_of, desk.toolset.view, replaced),
+            kept=await asyncio.to_thread(entries_of, desk.toolset.view, kept),
+            tokens_before=self.before,
+            tokens_after=result.estimated_token_count + desk.overhead(),
+            focus=self.focus,
+        )
+        answer = await desk.review.ask(proposal, desk.emit)
+        if answer.answer == "cancel":
+            raise Declined
+        return answer
 
     def _plan(self) -> tuple[list[Message], int]:
         """What counts of the history, every call in it answered once, and where the kept part of it begins."""
         history = pair_calls([message for message in self.desk.context.history if mark_of(message) not in _PASSING])
         return history, SimpleCompaction(self.desk.loop.max_preserved_messages).cut(history)
 
+    def _kept(self, history: Sequence[Message], cut: int, summary: Summary) -> list[Message]:
+        """What follows the summary: pinned messages and the newest request word for word, then the last messages."""
+        pins = self.desk.pins
+        wanted = {index for index in range(cut) if pins.holds(history[index])} | _newest_request(history, cut)
+        kept = [history[index] for index in kept_before(history, cut, wanted)]
+        return self._fitted([*kept, *history[cut:]], summary.tokens)
+
     def _without_summary(self, history: Sequence[Message]) -> CompactionResult | None:
         """Nothing stands before the kept messages: what can be cut from them is cut, if it has to be."""
-        shorter = self._fitted(history, None)
+        shorter = self._fitted(history, 0)
         same = all(new is old for new, old in zip(shorter, history, strict=True))
-        return None if same else CompactionResult(shorter, None)
+        return None if same else CompactionResult(shorter, None, self.desk.context.calibration)
 
-    def _fitted(self, kept: Sequence[Message], summary: Summary | None) -> list[Message]:
-        """The kept messages, with their big tool outputs shortened until all of it fits well."""
+    def _fitted(self, kept: Sequence[Message], taken: int) -> list[Message]:
+        """The kept messages, with their big tool outputs shortened until all of it fits well beside what is `taken`.
+        Pinned ones stay as they are."""
         desk = self.desk
         if not desk.window:
             return list(kept)
-        room = int(desk.loop.limits.trigger_in(desk.window) * TARGET) - desk.overhead()
-        return fitted(kept, room - (summary.tokens if summary else 0))
+        fixed = {index for index, message in enumerate(kept) if desk.pins.holds(message)}
+        pinned = desk.context.estimate([kept[index] for index in fixed])
+        room = int(desk.loop.limits.trigger_in(desk.window) * TARGET) - desk.overhead() - taken - pinned
+        shorter = iter(
+            fitted(
+                [message for index, message in enumerate(kept) if index not in fixed], room, desk.context.calibration
+            )
+        )
+        return [message if index in fixed else next(shorter) for index, message in enumerate(kept)]
 
     async def _switch(self, result: CompactionResult) -> None:
         desk = self.desk
         self._progress("switching")
         running = desk.tasks.active_snapshot() if desk.tasks else []
-        after = result.estimated_token_count + estimate_text_tokens(running) + desk.overhead()
-        head = unwrapped(result.messages[0])[:200] if result.usage else "tool output shortened"
+        after = result.estimated_token_count + desk.context.estimate(running) + desk.overhead()
+        first = result.messages[0]
+        head = unwrapped(first)[:200] if mark_of(first) == "summary" else "tool output shortened"
         switch = await desk.context.rewrite(
             "compact",
             keep_until=None,
@@ -151,7 +205,9 @@ class Compaction:
 
 
 async def make_room(desk: Desk) -> None:
-    """Before a step: compact when the context is over its limit. Raises ContextFull when that cannot help."""
+    """Before a step: compact when the user asked for it, or when the context is over its limit. Raises ContextFull
+    when that cannot help."""
+    await _as_asked(desk)
     if not over_limit(desk):
         return
     if _grown(desk):
@@ -159,6 +215,15 @@ async def make_room(desk: Desk) -> None:
         desk.folded_to = desk.total
     if over_limit(desk) and not fits(desk):
         raise ContextFull("The context cannot be made smaller: what must be kept fills the model's window by itself.")
+
+
+async def _as_asked(desk: Desk) -> None:
+    """The user said so while the step before ran. What goes wrong with it does not end the turn."""
+    focus, desk.compact_next = desk.compact_next, None
+    if focus is None:
+        return
+    with contextlib.suppress(ModelFault):  # told by CompactionEnded
+        await Compaction(desk, "manual", focus).run()
 
 
 async def compact_after_overflow(desk: Desk, fault: ModelFault) -> None:
@@ -182,9 +247,21 @@ def _grown(desk: Desk) -> bool:
     return desk.folded_to is None or desk.total > desk.folded_to * GROWTH
 
 
-def _newest_request(history: Sequence[Message], cut: int) -> list[Message]:
-    """What the user asked last, word for word, unless it is kept anyway."""
+def hint_for(fault: ModelFault) -> str:
+    """What the user can do when there is no summary."""
+    return _TOO_LONG if fault.kind == "context_overflow" else fault.hint
+
+
+_TOO_LONG = "Use a model with a larger window, go back on the timeline, or /clear: what is cleared can be undone."
+"""When even the request for a summary is too long, in parts too."""
+
+
+def _folded(summary: Summary, kept: Sequence[Message], calibration: Calibration | None) -> CompactionResult:
+    return CompactionResult([summary.message, *kept], summary.usage or Usage(0, summary.tokens), calibration)
+
+
+def _newest_request(history: Sequence[Message], cut: int) -> set[int]:
+    """Where the user's last request stands, unless it is kept anyway."""
     if any(is_prompt(message) for message in history[cut:]):
-        return []
-    latest = next((message for message in reversed(history[:cut]) if is_prompt(message)), None)
-    return [latest] if latest else []
+        return set()
+    return set(next(([index] for index in range(cut - 1, -1, -1) if is_prompt(history[index])), []))

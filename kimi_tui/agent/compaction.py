@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from kimi_tui.agent.marks import system_note
-from kimi_tui.context import estimate_text_tokens
+from kimi_tui.context import Calibration, estimate_text_tokens
 from kimi_tui.protocol.messages import ContentPart, Message, TextPart, ThinkPart
 from kimi_tui.resources import prompt
 
@@ -26,13 +26,15 @@ class CompactionResult(NamedTuple):
 
     messages: Sequence[Message]
     usage: Cost | None
+    calibration: Calibration | None = None
+    """What is known of the model that reads it next."""
 
     @property
     def estimated_token_count(self) -> int:
         """The summary's exact size where it is known, an estimate of everything else."""
         if self.usage is None or not self.messages:
-            return estimate_text_tokens(self.messages)
-        return self.usage.output + estimate_text_tokens(self.messages[1:])
+            return estimate_text_tokens(self.messages, self.calibration)
+        return self.usage.output + estimate_text_tokens(self.messages[1:], self.calibration)
 
 
 class Prepared(NamedTuple):

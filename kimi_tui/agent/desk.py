@@ -15,6 +15,9 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, tokens_view
 from kimi_tui.agent.grants import written
+from kimi_tui.agent.nearness import Nearness
+from kimi_tui.agent.pins import Pins
+from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills
@@ -23,7 +26,7 @@ from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Budget, Context, estimate_text_tokens
+from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
 from kimi_tui.llm.model import ChatModel, Request, Usage
@@ -34,6 +37,14 @@ from kimi_tui.protocol.views import Modes, TodoItem, Tokens
 from kimi_tui.session import Session, SessionState
 from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How many rotations a session keeps, and what happens when it has more."""
+
+    policy: Literal["ask", "auto", "off"] = "ask"
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +59,10 @@ class Loop:
     max_ralph_cost: float | None = None
     """US dollars that a Ralph loop may spend."""
     max_preserved_messages: int = 2
+    preview: bool = False
+    """A summary is shown to the user before it replaces anything."""
     dmail_restores_files: bool = False
-    budget: Budget = field(default_factory=Budget)
+    retention: Retention = field(default_factory=Retention)
     """What a session keeps of the files that it left behind."""
 
 
@@ -75,6 +88,8 @@ class Desk:
     questions: Questions
     transcript: Transcript
     loop: Loop = field(default_factory=Loop)
+    learned: Learned = field(default_factory=Learned)
+    """What exact counts have taught about each model's way of counting."""
     modes: Modes = field(default_factory=Modes)
     """As they hold now. What the command line switched on holds for this run and is not remembered."""
     files: Files = field(default_factory=nothing_recorded)
@@ -101,9 +116,17 @@ class Desk:
     used: int = 0
     """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
+    told_budget: bool = False
+    """The user has been told that there are too many rotations; once is enough."""
+    looked_at: str = ""
+    """The live timeline when the budget was last looked at."""
     told_tokens: Tokens | None = None
     folded_to: int | None = None
     """Tokens that the last automatic compaction left."""
+    nearness: Nearness = field(default_factory=Nearness)
+    review: Review = field(default_factory=Review)
+    compact_next: str | None = None
+    """The user wants the context compacted before the next step, with this focus."""
     plan_activated: bool = False
     """The user has just switched plan mode on: the next step reminds of it."""
 
@@ -121,6 +144,16 @@ class Desk:
     def shows_checkpoints(self) -> bool:
         """Whether the model can send D-Mails, and so has to see the checkpoints."""
         return self.model.view.tools and "SendDMail" in self.toolset
+
+    @property
+    def pins(self) -> Pins:
+        """What compactions keep word for word."""
+        return Pins(self.state.pins)
+
+    @property
+    def reviews(self) -> bool:
+        """A summary is put to the user first; who is not there is not asked."""
+        return self.loop.preview and not (self.headless or self.modes.afk)
 
     @property
     def plan_file(self) -> Path:
@@ -157,7 +190,7 @@ class Desk:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
         tools = self.toolset.specs() if self.model.view.tools else ()
         texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
-        return estimate_text_tokens([Message(role="user", content="\n".join(texts))])
+        return self.context.estimate([Message(role="user", content="\n".join(texts))])
 
     def tokens(self) -> Tokens:
         """The gauge as it stands."""
@@ -185,11 +218,19 @@ class Desk:
         if tokens != self.told_tokens:
             self.told_tokens = tokens
             self.emit(TokensChanged(tokens))
+        self.tell_nearness(tokens)
+
+    def tell_nearness(self, tokens: Tokens) -> None:
+        """Let the screen know when a compaction comes near, and when it no longer is."""
+        if news := self.nearness.look(tokens, self.loop.limits.warns_in(self.window)):
+            self.emit(news)
 
     def _estimated(self) -> bool:
         """The recorded count is the one that a compaction left, not yet a provider's."""
         birth = self.context.timeline.live.birth
-        return birth is not None and birth.why == "compact" and self.context.pending_since == birth.messages[1]
+        return (
+            birth is not None and birth.why in ("compact", "prune") and self.context.pending_since == birth.messages[1]
+        )
 
     def spent(self, usage: Usage) -> None:
         """Add a call's tokens, and its price where it is known."""

@@ -6,8 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import browsing, control, session_servers, sessions, slash, task_commands, time_travel
+from kimi_tui.agent import (
+    browsing,
+    compacting,
+    control,
+    dropping,
+    pruning,
+    session_servers,
+    sessions,
+    slash,
+    task_commands,
+    time_travel,
+)
+from kimi_tui.agent.nearness import snooze
 from kimi_tui.agent.opening import read_only
+from kimi_tui.agent.pins import pin_entry
+from kimi_tui.agent.proposal import answer_compaction
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
 
@@ -59,12 +73,18 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.Redo: Handler("alone", time_travel.redo),
     say.RestoreRotation: Handler("alone", time_travel.restore_rotation),
     say.ClearContext: Handler("alone", time_travel.clear_context),
-    say.Compact: Handler("alone", time_travel.compact),
+    say.Compact: Handler("now", compacting.compact),
+    say.AnswerCompaction: Handler("now", answer_compaction),
+    say.SnoozeCompaction: Handler("now", snooze),
+    say.PinEntry: Handler("beside", pin_entry),
+    say.DropResult: Handler("alone", dropping.drop_result),
     say.ListRotations: Handler("beside", browsing.list_rotated),
     say.ReadRotation: Handler("beside", browsing.read_rotation),
     say.CompareTimelines: Handler("beside", browsing.compare_timelines),
     say.ExportTimeline: Handler("beside", browsing.export_timeline),
     say.ChangeRotation: Handler("beside", browsing.change_rotation),
+    say.ProposePruning: Handler("beside", pruning.propose),
+    say.PruneRotations: Handler("beside", pruning.prune),
     say.NameCheckpoint: Handler("beside", browsing.name_checkpoint),
     say.MeasureContext: Handler("beside", browsing.measure_context),
     say.LoadEntries: Handler("now", browsing.load_entries),

@@ -28,7 +28,10 @@ async def with_files(desk: Desk, preview: RevertPreview, goal: Goal) -> RevertPr
     if not goal.passages:
         return preview
     try:
-        return replace(preview, files=await desk.files.touched(goal.passages), restorable=True)
+        touched = await desk.files.touched(goal.passages)
+        known = {file.path for file in touched}
+        others = [file.path for file in preview.files if file.path not in known]
+        return replace(preview, files=(*touched, *await desk.files.unreachable(others)), restorable=True)
     except (Fault, OSError) as fault:
         log.warning("the files of that point are not known: %s", fault)
         return preview

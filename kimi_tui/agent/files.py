@@ -141,6 +141,11 @@ class Files:
         found = await self._wishes(passages)
         return tuple(FileTouched(wish.path, edited, wish.change) for wish, edited in found if wish.change)
 
+    async def unreachable(self, paths: Sequence[str]) -> tuple[FileTouched, ...]:
+        """Those of the paths that tools have written which cannot be put back, and why."""
+        found = await self._snapshots.unreachable(paths)
+        return tuple(FileTouched(path, stays=why) for path, why in found.items())
+
     async def diff(self, passages: Sequence[Passage], path: str) -> DiffView | None:
         """What taking them back would change in one file; None when that is not text, or nothing."""
         wish = next((wish for wish, _ in await self._wishes(passages) if wish.path == path), None)

@@ -17,6 +17,8 @@ class Limits:
 
     ratio: float = 0.85
     reserve: int = 50_000
+    warn_ratio: float = 0.85
+    """Share of the trigger at which a coming compaction is announced; 1: never."""
 
     def reserve_in(self, window: int) -> int:
         """The reserve in a window of that size, in tokens."""
@@ -25,6 +27,10 @@ class Limits:
     def trigger_in(self, window: int) -> int:
         """The count at which compaction starts; 0 for an unknown window."""
         return max(0, min(int(window * self.ratio), window - self.reserve_in(window)))
+
+    def warns_in(self, window: int) -> int:
+        """The count from which on a compaction is near; 0 when that is never said."""
+        return int(self.trigger_in(window) * self.warn_ratio) if self.warn_ratio < 1 else 0
 
     def exceeded(self, tokens: int, window: int) -> bool:
         """Whether a context of that many tokens has to be compacted before it is sent."""

@@ -83,6 +83,22 @@ def is_prompt(message: Message) -> bool:
 
 
 def said(message: Message) -> str:
-    """What the user typed: the command, where the message is what a command made of it."""
-    typed = meta(message).get("typed")
-    return typed if isinstance(typed, str) and typed else message.text("\n")
+    """What the user typed: the command, where the message is what a command made of it; of a flow's own, nothing."""
+    noted = meta(message)
+    typed = noted.get("typed")
+    if isinstance(typed, str) and typed:
+        return typed
+    return "" if noted.get("label") else message.text("\n")
+
+
+_SHORT = 240
+"""Characters of what a flow says in a turn of its own that the chat shows in full."""
+
+
+def shown(message: Message) -> str:
+    """What the chat shows of a user message. A flow says the same long thing round after round: there its name does."""
+    text = message.text("\n").strip()
+    label = meta(message).get("label")
+    if said(message) or not isinstance(label, str) or len(text) <= _SHORT:
+        return said(message) or text
+    return f"{label}: {' '.join(text.split())[:100]}…"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from kimi_tui.agent.dropping import is_dropped
 from kimi_tui.agent.marks import mark_of
 from kimi_tui.agent.rows import first_line
-from kimi_tui.context import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TokenShare
 
@@ -19,32 +19,57 @@ _LARGEST = 5
 
 
 def shares(desk: Desk) -> tuple[TokenShare, ...]:
-    """The categories, largest first. The parts are estimates, scaled so that their sum is the gauge's."""
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for category, name, tokens in _items(desk):
-        found[category].append((name, tokens))
-    estimated = {category: sum(tokens for _, tokens in items) for category, items in found.items()}
+    """The categories, largest first. The parts are estimates, scaled so that their sum is the gauge's, and so are the
+    items."""
+    found: dict[str, list[_Item]] = defaultdict(list)
+    for category, item in _items(desk):
+        found[category].append(item)
+    estimated = {category: sum(item.tokens for item in items) for category, items in found.items()}
     scaled = _scaled(estimated, desk.total)
-    result = [TokenShare(category, scaled[category], False, _largest(items)) for category, items in found.items()]
+    result = [_share(category, scaled[category], items) for category, items in found.items()]
     return tuple(sorted(result, key=lambda share: -share.tokens))
 
 
-def _items(desk: Desk) -> Iterator[tuple[str, str, int]]:
+class _Item(NamedTuple):
+    name: str
+    tokens: int
+    entry: int | None = None
+    """The chat entry of a result that can be dropped."""
+
+
+def _share(category: str, tokens: int, items: list[_Item]) -> TokenShare:
+    largest = sorted(items, key=lambda item: -item.tokens)[:_LARGEST]
+    whole = sum(item.tokens for item in items)
+    named = tuple((item.name, item.tokens * tokens // whole if whole else 0) for item in largest)
+    return TokenShare(category, tokens, False, named, tuple(item.entry for item in largest))
+
+
+def _items(desk: Desk) -> Iterator[tuple[str, _Item]]:
     if desk.system_prompt:
-        yield "system", "system prompt", _cost(desk.system_prompt)
+        yield "system", _Item("system prompt", _cost(desk, desk.system_prompt))
     for tool in desk.toolset.specs() if desk.model.view.tools else ():
-        yield "tools", tool.name, _cost(f"{tool.description}\n{tool.parameters}")
-    names = _call_names(desk)
+        yield "tools", _Item(tool.name, _cost(desk, f"{tool.description}\n{tool.parameters}"))
+    names, entries = _call_names(desk), _call_entries(desk)
     for message in desk.context.history:
-        category = _category(message)
-        name = names.get(message.tool_call_id or "", "") if message.role == "tool" else first_line(message.text(" "))
-        yield category, name or message.role, estimate_text_tokens([message])
+        tokens = desk.context.estimate([message])
+        if message.role == "tool":
+            call = message.tool_call_id or ""
+            entry = None if is_dropped(message) else entries.get(call)
+            yield "tool results", _Item(names.get(call) or message.role, tokens, entry)
+        else:
+            yield _category(message), _Item(first_line(message.text(" ")) or message.role, tokens)
+
+
+def _call_entries(desk: Desk) -> dict[str, int]:
+    """Where the calls stand in the chat."""
+    entries = enumerate(desk.transcript.entries)
+    return {entry.tool.call_id: index for index, entry in entries if entry.tool and entry.tool.call_id}
 
 
 def _category(message: Message) -> str:
     if message.role == "user":
         return {"": "user", "summary": "summary", "dmail": "D-Mail"}.get(mark_of(message), "injections")
-    return "tool results" if message.role == "tool" else message.role
+    return message.role
 
 
 def _call_names(desk: Desk) -> dict[str, str]:
@@ -64,9 +89,5 @@ def _scaled(estimated: dict[str, int], total: int) -> dict[str, int]:
     return scaled
 
 
-def _largest(items: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(items, key=lambda item: -item[1])[:_LARGEST])
-
-
-def _cost(text: str) -> int:
-    return estimate_text_tokens([Message(role="user", content=text)])
+def _cost(desk: Desk, text: str) -> int:
+    return desk.context.estimate([Message(role="user", content=text)])

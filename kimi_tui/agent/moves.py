@@ -37,6 +37,7 @@ async def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
     desk.transcript = transcript
     desk.emit(ContextSwitched(view))
     desk.emit(event)
+    desk.tell_nearness(event.tokens)
 
 
 async def shown_anew(desk: Desk) -> None:
@@ -51,7 +52,7 @@ def projected(
     """The chat and the timeline, from what the context holds. Long for long sessions: runs in a worker."""
     context = desk.context
     jumps = lineage(context.timeline, context.checkpoints, len(context.history))
-    transcript = Transcript(desk.toolset.view)
+    transcript = Transcript(desk.toolset.view, desk.pins.holds)
     transcript.load(context.history, context.checkpoints, [(index, switch_view(each)) for index, each in jumps])
     if desk.model.view.about and not context.history:
         transcript.note(Entry("note", desk.model.view.about))

@@ -52,14 +52,11 @@ class Nested:
             case RetryScheduled(reason, attempt, attempts):
                 self._say(f"{reason}: try {attempt} of {attempts}\n")
             case CompactionEnded("done", before, after):
-                self._say(f"compacted {before} → {after} tokens\n")
+                self._say(f"compacted {before} to {after} tokens\n")
             case Noticed(text, severity):
                 self._emit(Noticed(f"{self.view.description}: {text}", severity))
 
 
-_MARKS = {"ok": "✓", "error": "✗", "timeout": "✗", "rejected": "⊘", "interrupted": "◼", "running": "…"}
-
-
 def _line(tool: ToolView) -> str:
-    brief = f" · {tool.brief}" if tool.brief else ""
-    return f"{_MARKS[tool.outcome]} {tool.verb} {first_line(tool.subject)}".rstrip() + brief
+    brief = tool.brief or ("" if tool.outcome == "ok" else tool.outcome)
+    return "  ".join(filter(None, (f"{tool.verb} {first_line(tool.subject)}".rstrip(), brief)))

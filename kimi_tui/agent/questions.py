@@ -39,14 +39,14 @@ class Questions:
             if not answer.done() or answer.cancelled():
                 self.emit(ApprovalWithdrawn(view.request_id))
 
-    async def ask(self, questions: tuple[QuestionView, ...]) -> Answers | None:
-        """Put questions and wait; None when they were declined."""
+    async def ask(self, questions: tuple[QuestionView, ...]) -> Answers:
+        """Put questions and wait; empty when they were declined."""
         request_id = f"question-{next(self._numbers)}"
         answer: asyncio.Future[Answers] = asyncio.get_running_loop().create_future()
         self.questions[request_id] = answer
         self.emit(QuestionAsked(request_id, questions))
         try:
-            return await answer or None
+            return await answer
         finally:
             del self.questions[request_id]
             if not answer.done() or answer.cancelled():

@@ -76,11 +76,12 @@ def all_rows(desk: Desk) -> tuple[TimelineRow, ...]:
     names = context.timeline.names()
     jumps = lineage(context.timeline, context.checkpoints, len(context.history))
     rows = [(span.start, 1, _row(desk, span, names)) for span in spans(context.history, context.checkpoints)]
+    there = set(context.timeline.files.values())  # undo and redo move files: what they took back is no rotation now
     for index, switch in jumps:
-        rows.append((index, 0, rotation_row(switch)))
+        rows += [(index, 0, rotation_row(switch))] if switch.file in there else []
         rows.append((index, 0, switch_row(switch, undoable=switch is context.timeline.last)))
-    told = {switch.file for _, switch in jumps}
-    elsewhere = [rotation_row(switch) for switch in context.timeline.switches if switch.file not in told]
+    left = there - {switch.file for _, switch in jumps}
+    elsewhere = [rotation_row(switch) for switch in context.timeline.switches if switch.file in left]
     ordered = [row for _, _, row in sorted(rows, key=lambda each: each[:2])]
     return (*reversed(ordered), *reversed(elsewhere))
 
@@ -91,16 +92,13 @@ def lineage(timeline: Timeline, marks: Sequence[CheckpointMark], length: int) ->
     A later jump to before an earlier one has taken that one back: it is no longer part of the way here.
     """
     found: list[tuple[int, Switch]] = []
-    node, limit = timeline.live, length + 1
-    while node.birth is not None:
-        index = _landing(node.birth, marks, length)
+    birth, limit = timeline.live.birth, length + 1
+    while birth is not None:
+        index = _landing(birth, marks, length)
         if index < limit:
-            found.append((index, node.birth))
+            found.append((index, birth))
             limit = index
-        parent = next((each for each in timeline.nodes if each.id == node.birth.parent), None)
-        if parent is None:
-            break
-        node = parent
+        birth = timeline.birth(birth.parent) if birth.parent is not None else None
     return found[::-1]
 
 
@@ -176,7 +174,7 @@ def label(span: Span, history: Sequence[Message], view: View) -> str:
     messages = history[span.start : span.stop]
     prompt = prompt_of(history, span)
     if prompt is not None:
-        return first_line(said(prompt)) or "(an image)"
+        return first_line(said(prompt) or prompt.text(" ")) or "(an image)"
     if any(mark_of(message) == "summary" for message in messages):
         return "the summary"
     for message in messages:

@@ -6,14 +6,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from kimi_tui.context import estimate_text_tokens
+from kimi_tui.context import Calibration, estimate_text_tokens
 from kimi_tui.protocol.messages import Message, TextPart, ToolCall
 
 LEVELS = (8000, 2000, 500)
 """Characters that a text may keep, from gentle to harsh."""
 
 
-def fitted(messages: Sequence[Message], room: int, *, everything: bool = False) -> list[Message]:
+def fitted(
+    messages: Sequence[Message], room: int, calibration: Calibration | None = None, *, everything: bool = False
+) -> list[Message]:
     """The messages with tool outputs and long call arguments shortened as far as needed to fit in `room` tokens.
 
     With `everything`, what was said is shortened too. Messages that stay as they are stay the same objects. The
@@ -21,7 +23,7 @@ def fitted(messages: Sequence[Message], room: int, *, everything: bool = False) 
     """
     result = list(messages)
     for limit in LEVELS:
-        if estimate_text_tokens(result) <= room:
+        if estimate_text_tokens(result, calibration) <= room:
             break
         result = [shortened(message, limit, everything=everything) for message in result]
     return result

@@ -45,7 +45,8 @@ class Prompt:
     def message(self, at: float) -> Message:
         """As it is stored."""
         images = [ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in self.images]
-        noted = {"at": round(at, 3)} | ({"typed": self.typed} if self.typed else {})
+        named = {"typed": self.typed, "label": self.label if self.typed == "" else ""}
+        noted = {"at": round(at, 3)} | {key: value for key, value in named.items() if value}
         return Message(role="user", content=[TextPart(text=self.text), *images], kt=noted)
 
 

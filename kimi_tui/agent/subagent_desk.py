@@ -48,7 +48,7 @@ async def subagent_desk(
     parent: Desk, session: Session, state: SessionState, kind: SubagentType, emit: Callable[[Event], None]
 ) -> Desk:
     """Opens its context. What it asks the user is asked in the name of `state.title`. Raises OSError."""
-    context = Context(session.context_file, clock=parent.clock)
+    context = Context(session.context_file, clock=parent.clock, calibration=parent.context.calibration)
     await context.restore()
     toolset = Toolset(_tools(parent, state, kind))
     return replace(

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 
 from kimi_tui.agent.compaction import instruction, request, summary_message
 from kimi_tui.agent.desk import Desk
+from kimi_tui.agent.marks import unwrapped
 from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.stream import Draft
 from kimi_tui.context import estimate_text_tokens
 from kimi_tui.llm.model import ChatModel, ModelFault, Request, TextPiece, ThinkPiece, Usage
 from kimi_tui.llm.retry import Restart, stream_with_retry
 from kimi_tui.protocol.events import RetryScheduled
-from kimi_tui.protocol.messages import Message
+from kimi_tui.protocol.messages import Message, TextPart
 from kimi_tui.resources import prompt
 
 ATTEMPTS = 4
@@ -40,6 +41,14 @@ class Summary:
     @property
     def tokens(self) -> int:
         return self.usage.output if self.usage else estimate_text_tokens([self.message])
+
+
+def edited(summary: Summary, text: str) -> Summary:
+    """The summary as the user has rewritten it; an empty text changes nothing."""
+    text = text.strip()
+    if not text or text == unwrapped(summary.message):
+        return summary
+    return Summary(summary_message([TextPart(text=text)]), None)
 
 
 async def summarise(desk: Desk, messages: Sequence[Message], focus: str, written: Written) -> Summary:

@@ -1,4 +1,4 @@
-"""Commands that move time: back to a checkpoint, undo and redo, a rotation made live, clearing, compacting."""
+"""Commands that move time: back to a checkpoint, undo and redo, a rotation made live, clearing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui.agent.compact import Compaction
 from kimi_tui.agent.derived import follow, plan_calls
 from kimi_tui.agent.file_travel import files_only, jump_with_files, last_switch, with_files
 from kimi_tui.agent.goals import find_goal
@@ -14,10 +13,8 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.preview import preview
 from kimi_tui.context import Switch
-from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import (
     ClearContext,
-    Compact,
     PreviewFile,
     PreviewRevert,
     Redo,
@@ -33,9 +30,6 @@ from kimi_tui.session.snapshots import Why
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
     from kimi_tui.agent.desk import Desk
-
-_TOO_LONG = "Use a model with a larger window, go back on the timeline, or /clear: what is cleared can be undone."
-"""What to do when even the request for a summary is too long, in parts too."""
 
 
 async def preview_revert(agent: Agent, command: PreviewRevert) -> None:
@@ -114,18 +108,6 @@ async def clear_context(agent: Agent, command: ClearContext) -> None:
         return await desk.context.rewrite("clear", keep_until=None, system_prompt=desk.system_prompt)
 
     await land(_jump(desk, switch()))
-
-
-async def compact(agent: Agent, command: Compact) -> None:
-    """Fold the context now. Faults are told by `CompactionEnded`."""
-    if not agent.readiness.ready:
-        agent.emit(Noticed("the model is not ready yet", "warning"))
-        return
-    try:
-        await Compaction(agent.desk, "manual", command.focus.strip()).run()
-    except ModelFault as fault:
-        hint = _TOO_LONG if fault.kind == "context_overflow" else fault.hint
-        agent.emit(Noticed(f"not compacted: {str(fault).rstrip('.')}. {hint}".strip(), "error"))
 
 
 async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken_back: str | None = None) -> bool:

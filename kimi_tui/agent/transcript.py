@@ -6,11 +6,12 @@ the end, so their indexes are stable until time moves.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.agent.marks import Mark, mark_of, meta, said, unwrapped
+from kimi_tui.agent.marks import Mark, mark_of, meta, shown, unwrapped
 from kimi_tui.agent.spans import spans
 from kimi_tui.context import CheckpointMark
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, ThinkPart, ToolCall, VideoURLPart
@@ -26,8 +27,8 @@ Notes = Sequence[tuple[int, SwitchView]]
 class Transcript:
     """All entries of the live timeline."""
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, view: View, pinned: Callable[[Message], bool] = lambda message: False) -> None:
+        self._view, self._pinned = view, pinned
         self.entries: list[Entry] = []
         self._firsts: list[int] = []
         self._open: dict[str, list[tuple[int, ToolCall]]] = {}
@@ -53,8 +54,10 @@ class Transcript:
         if message.role == "tool":
             self._finish(message)
         else:
+            pinned = self._pinned(message)
             for entry in self._entries(message):
-                self._append(replace(entry, checkpoint=checkpoint, turn=turn and entry.kind == "user"))
+                turned = turn and entry.kind == "user"
+                self._append(replace(entry, checkpoint=checkpoint, turn=turned, pinned=pinned))
         return start
 
     def note(self, entry: Entry) -> int:
@@ -72,6 +75,21 @@ class Transcript:
     def first_of(self, message_index: int) -> int:
         """The index of the first entry that came of that message or a later one."""
         return self._firsts[message_index] if message_index < len(self._firsts) else len(self.entries)
+
+    def message_of(self, index: int) -> int | None:
+        """The message that an entry stands for; of a call, the message that made it. None for a note."""
+        found = bisect_right(self._firsts, index) - 1
+        if not 0 <= index < len(self.entries) or found < 0 or self.entries[index].kind in ("note", "error"):
+            return None
+        return found
+
+    def pin(self, message_index: int, on: bool) -> tuple[int, tuple[Entry, ...]]:
+        """Show a message as pinned, or no longer. Returns its entries and where they start."""
+        start, stop = self.first_of(message_index), self.first_of(message_index + 1)
+        for index in range(start, stop):
+            if self.entries[index].kind != "note":
+                self.entries[index] = replace(self.entries[index], pinned=on)
+        return start, tuple(self.entries[start:stop])
 
     def finish(self, view: ToolView) -> None:
         """A running call has ended; `view` knows more than the log will (the change it made)."""
@@ -120,6 +138,13 @@ class Transcript:
             yield from _user_entries(message, at)
 
 
+def entries_of(view: View, messages: Sequence[Message]) -> tuple[Entry, ...]:
+    """Some messages by themselves, as the chat shows them."""
+    transcript = Transcript(view)
+    transcript.load(messages, ())
+    return tuple(transcript.entries)
+
+
 def _said(message: Message, at: Any) -> Iterator[Entry]:
     seconds = meta(message).get("seconds")
     for part in message.content:
@@ -137,7 +162,7 @@ def _user_entries(message: Message, at: Any) -> Iterator[Entry]:
     if mark == "checkpoint":
         return
     if mark == "":
-        yield Entry("user", said(message), images=captions(message), at=at)
+        yield Entry("user", shown(message), images=captions(message), at=at)
     elif mark == "shell":
         yield Entry("tool", tool=shell_view(message), at=at)
     else:

@@ -62,6 +62,7 @@ async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
 async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> None:
     desk.transcript.close_calls()
     await desk.files.turn_ended()
+    await asyncio.to_thread(desk.learned.keep)
     if prompt.said and not turn.opened:
         desk.emit(PromptReturned(prompt.said, ended.message))
     elif prompt.said:

@@ -15,7 +15,7 @@ from kimi_tui.cli.plain import listings, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
 from kimi_tui.cli.plain.asking import answer, approve
 from kimi_tui.cli.plain.console import Console
-from kimi_tui.cli.plain.telling import Telling
+from kimi_tui.cli.plain.telling import Telling, todo_line
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
@@ -174,7 +174,7 @@ class Conversation:
         event = self._until((*kinds, ev.Noticed, ev.Failed))
         self._catch_up()
         while self.state.busy or self.in_flow:
-            self._until((ev.TurnEnded, ev.FlowEnded, ev.CompactionEnded, ev.Failed))
+            self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.Failed))
             self._catch_up()
         return event
 
@@ -220,6 +220,8 @@ class Conversation:
                 self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
             case slash.Wanted("doctor"):
                 self.console.say([*_examined(self.state.path)])
+            case slash.Wanted("todo"):
+                self.console.say([*map(todo_line, self.state.todos)] or ["There is no to-do list."])
             case slash.Wanted("cost"):
                 self.console.say([listings.gauge(self.state.tokens)])
             case slash.Wanted(name):

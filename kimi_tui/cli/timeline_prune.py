@@ -14,6 +14,7 @@ from kimi_tui.context import Budget, Context, Proposal
 from kimi_tui.options import LaunchOptions
 from kimi_tui.session import Session
 from kimi_tui.settings import load_settings
+from kimi_tui.sizes import bytes_in
 
 Done = tuple[Proposal, int]
 """A change, and the bytes that it frees."""
@@ -40,38 +41,32 @@ def prune(path: str, dry_run: bool, keep: int | None, max_size: str | None, as_j
 
 
 def _budget(session: Session, keep: int | None, most: int | None) -> Budget:
-    storage = load_settings(LaunchOptions(work_dir=session.work_dir)).storage
+    wanted = load_settings(LaunchOptions(work_dir=session.work_dir)).retention
     return Budget(
-        storage.max_rotations if keep is None else keep,
-        storage.max_megabytes * 1_000_000 if most is None else most,
+        rotations=wanted.max_rotations if keep is None else keep,
+        size=bytes_in(wanted.max_size) if most is None else most,
+        compress_after=wanted.compress_after,
+        untouched=wanted.keep_last,
     )
 
 
 def _bytes(text: str | None) -> int | None:
-    """`200M`, `1.5 GB`, `4096`. Raises `UsageError`."""
-    if text is None:
-        return None
-    number = text.strip().upper().removesuffix("B").rstrip()
-    power = "KMG".find(number[-1:]) + 1 if number[-1:] else 0
+    """Raises `UsageError`."""
     try:
-        amount = float(number[:-1] if power else number)
-        count = int(amount * 1000**power)
-    except (ValueError, OverflowError):
-        count = -1
-    if count < 0:
-        raise click.UsageError(f"{text!r} is no size: 200M, 1G, 4096.")
-    return count
+        return None if text is None else bytes_in(text)
+    except ValueError as error:
+        raise click.UsageError(f"{error}.") from error
 
 
 def _planned(session: Session, budget: Budget) -> list[Done]:
-    """What it would be; what packing would free is not known before."""
-    proposals = asyncio.run(open_context(session).over_budget(budget))
-    return [(each, each.size if each.change == "delete" else 0) for each in proposals]
+    """What it would be; of what compressing frees, about."""
+    found = asyncio.run(open_context(session).pruning(budget))
+    return [(each, each.frees) for each in found.proposals]
 
 
 async def _carried_out(context: Context, budget: Budget) -> list[Done]:
     done: list[Done] = []
-    for each in await context.over_budget(budget):
+    for each in (await context.pruning(budget)).proposals:
         change = context.compress if each.change == "compress" else context.delete
         done.append((each, await change(each.file)))
     return done

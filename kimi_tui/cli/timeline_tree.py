@@ -51,7 +51,7 @@ def _timeline(folder: Path, timeline: Timeline, node: Node) -> dict[str, Any]:
     projection = _read(folder, node.file)
     return {
         "id": node.id,
-        "parent": node.parent,
+        "parent": timeline.ancestor(node),
         "file": node.file,
         "live": node.live,
         "pinned": node.file in timeline.pinned,

@@ -1,9 +1,10 @@
 """The engine: an append-only log with bookmarks, the tree of its timelines, and what memory knows of them."""
 
+from kimi_tui.context.budget import Budget, Proposal, Pruning
 from kimi_tui.context.context import Context
+from kimi_tui.context.learned import Learned
 from kimi_tui.context.lock import LockHolder, SessionLocked
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
-from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.rotations import Comparison, Rotation, compare, list_rotations, read_timeline_file, rotations_of
 from kimi_tui.context.timeline import Node, Switch, Timeline
 from kimi_tui.context.tokens import Calibration, estimate_text_tokens, estimate_tokens, should_auto_compact
@@ -28,12 +29,14 @@ __all__ = [
     "ContentPart",
     "Context",
     "ImageURLPart",
+    "Learned",
     "LockHolder",
     "Message",
     "Node",
     "Problem",
     "Projection",
     "Proposal",
+    "Pruning",
     "Rotation",
     "SessionLocked",
     "Switch",

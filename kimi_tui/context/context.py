@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from kimi_tui.context import lines, retention, switching
+from kimi_tui.context import budget as budgets
+from kimi_tui.context import lines, replacing, retention, switching
+from kimi_tui.context.budget import Budget, Pruning
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder
 from kimi_tui.context.log import Durability
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
 from kimi_tui.context.records import without_surrogates
-from kimi_tui.context.retention import Budget, Proposal
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
-from kimi_tui.context.tokens import Calibration
+from kimi_tui.context.tokens import Calibration, estimate_text_tokens
 from kimi_tui.context.writer import Writer
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
@@ -50,6 +51,15 @@ class ContextView:
     @property
     def token_count_with_pending(self) -> int:
         return self._store.projection.tokens
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What is known of the model that the pending part is an estimate for."""
+        return self._store.calibration
+
+    def estimate(self, messages: Iterable[Message]) -> int:
+        """Tokens of any messages, reckoned as the pending part is."""
+        return estimate_text_tokens(messages, self._store.calibration)
 
     @property
     def exact_at(self) -> float | None:
@@ -133,6 +143,7 @@ class Context(ContextView):
         )
         super().__init__(store, file_backend)
         self._writer = Writer()
+        self._indexing: asyncio.Task[None] | None = None
 
     async def restore(self) -> bool:
         """Replays the file and takes the session's lock. True when there was anything.
@@ -198,6 +209,12 @@ class Context(ContextView):
         """A rotation, or what stands in it before a checkpoint, becomes the live timeline."""
         return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note))
 
+    async def replace_message(self, index: int, message: Message, *, usage: int | None, note: str = "") -> Switch:
+        """One message of the history becomes another and the count becomes `usage`; nothing else changes.
+
+        Raises `IndexError` when there is no such message."""
+        return await self._writer.in_thread(lambda: replacing.replace(self._store, index, message, usage, note))
+
     async def undo(self) -> Switch | None:
         """Takes back the last switch, whatever made it. None when there is none."""
         target = self.undo_target()
@@ -222,9 +239,9 @@ class Context(ContextView):
             raise ValueError(f"{file} is not a timeline of this session")
         await self._writer.change(lambda: self._store.pin(file, on))
 
-    async def over_budget(self, budget: Budget) -> list[Proposal]:
-        """What the budget asks for, oldest first; nothing is done. Raises `OSError`."""
-        return await asyncio.to_thread(retention.proposals, self._store, budget)
+    async def pruning(self, budget: Budget) -> Pruning:
+        """What the budget asks for; nothing is done. Raises `OSError`."""
+        return await asyncio.to_thread(budgets.pruning, self._store, budget)
 
     async def compress(self, file: str) -> int:
         """Packs a rotation; returns the bytes that this frees. Raises `ValueError` when it is not one."""
@@ -234,12 +251,20 @@ class Context(ContextView):
         """Removes a rotation for good; returns the bytes that this frees. Raises `ValueError` for a pinned one."""
         return await self._writer.in_thread(lambda: retention.delete(self._store, file))
 
+    def calibrate(self, calibration: Calibration | None) -> None:
+        """Another model is asked from now on: estimates are for it, and what the old one reported teaches nothing."""
+        store = self._store
+        store.calibration = store.projection.history.calibration = calibration
+        store.projection.reported = False
+
     @property
     def projection(self) -> Projection:
         """Everything that memory knows, as `compare` wants it."""
         return self._store.projection
 
     async def close(self) -> None:
+        if self._indexing is not None:
+            await asyncio.wait([self._indexing])
         await self._writer.change(self._store.close)
 
     async def _append(self, group: Sequence[Line], *, sync: bool = False) -> None:
@@ -247,6 +272,11 @@ class Context(ContextView):
             small = sum(len(line.data) for line in group) < INLINE_BELOW
             at_once = small and not sync and not self._waits_for_disk
             await self._run(lambda: self._store.commit(group, sync=sync), at_once=at_once)
+            if self._store.index_is_due() and (self._indexing is None or self._indexing.done()):
+                self._indexing = asyncio.create_task(self._renew_index(), name="renew the index")
+
+    async def _renew_index(self) -> None:
+        (await asyncio.to_thread(self._store.renew_index))()
 
     async def _run(self, work: Callable[[], Publish], *, at_once: bool) -> None:
         await (self._writer.at_once(work) if at_once else self._writer.change(work))

@@ -164,8 +164,9 @@ def _of_folder(paths: Paths) -> Iterator[Finding]:
         yield Finding("note", stray.name, "A switch was broken off before it happened.", cure="the file is removed")
     there = {paths.rotation(number).name for number in rotations}
     told = Journal(paths, Disk()).read()
+    known = there | told.pruned | {switch.took for switch in told.switches}
     for switch in told.switches:
-        if switch.file not in there and switch.file not in told.pruned:
+        if switch.file not in known:
             yield Finding("note", switch.file, "The rotation is gone; it was not removed by kimi-tui.")
     holder = SessionLock(paths.lock).holder()
     if holder is not None:
@@ -177,10 +178,10 @@ def _emptied(paths: Paths) -> bool:
     return bool(switches) and switches[-1].messages[1] == 0
 
 
-def repair(path: Path) -> Report:
+def repair(path: Path, disk: Disk | None = None) -> Report:
     """Mends what can be mended and looks again. Raises `SessionLocked` when the session is open elsewhere, `OSError`
     when the disk refuses."""
-    store = Store(context_file(path), durability="always")
+    store = Store(context_file(path), durability="always", disk=disk)
     try:
         store.open()()
         mended = [problem.what for problem in store.problems if problem.kind in ("repaired", "recovered")]

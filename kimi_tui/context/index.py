@@ -1,7 +1,8 @@
 """`context.idx`: where the records of a big file stand, so that it need not be read to be opened.
 
-Never needed: it is believed only when the file is, by all that the system says of it, the one that was indexed, and
-its own checksum holds. Anything else means that the file is read as if there were no index.
+Never needed: it is believed only when its own checksum holds, and the file is, by all that the system says of it, the
+one that was indexed; or when the file has grown since, as after a kill, and the part that was indexed has its checksum
+still. Anything else means that the file is read as if there were no index.
 """
 
 from __future__ import annotations
@@ -10,19 +11,25 @@ import contextlib
 import os
 import zlib
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.history import CACHED_BYTES, History, Pages
 from kimi_tui.context.projection import CheckpointMark, Problem, Projection, Range
+from kimi_tui.context.reading import fold
 
 WORTH_IT = 512 << 10
 """Bytes. Smaller files are read as fast."""
 
+EVERY = 4 << 20
+"""Bytes that a session grows by before its index is written anew."""
+
 _MAGIC = b"kt-index-1\n"
+_BLOCK = 1 << 20
 
 _Mark = tuple[int, int, int, int, int, int, float | None, float | None, int, int | None]
 _Problem = tuple[str, int | None, int | None, str]
@@ -50,6 +57,8 @@ class _Body(msgspec.Struct, array_like=True):
 class _File(msgspec.Struct, array_like=True):
     identity: tuple[int, ...]
     body: msgspec.Raw
+    checksum: int | None = None
+    """Of the bytes that are covered; None when nobody has reckoned it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,10 @@ class Index:
     body: bytes
     identity: tuple[int, int]
     """Device and inode of the file."""
+    size: int
+    """Bytes that it covers."""
+    checksum: int | None = None
+    """Of these bytes."""
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:
@@ -84,7 +97,34 @@ def make(projection: Projection, spans: array[int], status: os.stat_result) -> I
         prompts=projection.prompts,
         problems=[(each.what, each.line, each.byte, each.kind) for each in projection.problems],
     )
-    return Index(msgspec.msgpack.encode(body), (status.st_dev, status.st_ino))
+    return Index(msgspec.msgpack.encode(body), (status.st_dev, status.st_ino), projection.size)
+
+
+def renewed(old: Index | None, file: Path) -> Index | None:
+    """An index of the file as it is now, made from an older one and what was appended since. Blocking.
+
+    None while its last record is only half there. Raises `OSError`."""
+    with file.open("rb") as source:
+        status = os.fstat(source.fileno())
+        if old is not None and old.identity != (status.st_dev, status.st_ino):
+            old = None
+        body = msgspec.msgpack.decode(old.body, type=_Body) if old else None
+        spans = array("Q", body.spans if body else b"")
+        projection = _unfolded(body, file.name, None) if body else Projection(file.name)
+        source.seek(projection.size)
+        if fold(source, projection, lazy=True, spans=spans):
+            return None
+        start, known = (old.size, old.checksum) if old and old.checksum is not None else (0, 0)
+        return replace(make(projection, spans, status), checksum=_checksum(source, start, projection.size, known))
+
+
+def _checksum(file: BinaryIO, start: int, stop: int, known: int = 0) -> int:
+    """Of `file[:stop]`, when `known` is that of `file[:start]`."""
+    file.seek(start)
+    while start < stop and (block := file.read(min(_BLOCK, stop - start))):
+        known = zlib.crc32(block, known)
+        start += len(block)
+    return known
 
 
 def _flat(mark: CheckpointMark, prompt: int) -> _Mark:
@@ -107,7 +147,7 @@ def save(index: Index, file: Path, target: Path, disk: Disk) -> None:
     status = file.stat()
     if (status.st_dev, status.st_ino) != index.identity:
         return
-    payload = msgspec.msgpack.encode(_File(_identity(status), msgspec.Raw(index.body)))
+    payload = msgspec.msgpack.encode(_File(_identity(status), msgspec.Raw(index.body), index.checksum))
     new = target.with_name(f".context.new.{os.getpid()}.idx")
     with contextlib.suppress(OSError):
         fd = disk.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -131,15 +171,25 @@ def load(file: Path, source: Path, *, keep_all_below: int) -> tuple[Projection, 
         return None
     try:
         found = msgspec.msgpack.decode(data[start:], type=_File)
-        if found.identity != _identity(status) or pages.identity != found.identity[:2]:
-            return None
         body = msgspec.msgpack.decode(found.body, type=_Body)
-    except msgspec.MsgspecError:
+        same = found.identity == _identity(status) or _has_grown(found, body.size, status, file)
+    except (msgspec.MsgspecError, OSError):
         return None
-    return _unfolded(body, file.name, pages), Index(bytes(found.body), (status.st_dev, status.st_ino))
+    if not same or pages.identity != found.identity[:2]:
+        return None
+    index = Index(bytes(found.body), (status.st_dev, status.st_ino), body.size, found.checksum)
+    return _unfolded(body, file.name, pages), index
 
 
-def _unfolded(body: _Body, name: str, pages: Pages) -> Projection:
+def _has_grown(found: _File, size: int, status: os.stat_result, file: Path) -> bool:
+    """Whether it is the indexed file with something appended to it."""
+    if found.checksum is None or found.identity[:2] != (status.st_dev, status.st_ino) or status.st_size < size:
+        return False
+    with file.open("rb") as source:
+        return _checksum(source, 0, size) == found.checksum
+
+
+def _unfolded(body: _Body, name: str, pages: Pages | None) -> Projection:
     spans = array("Q")
     spans.frombytes(body.spans)
     history = History(pages=pages)

@@ -146,6 +146,25 @@ class Log:
         self._adopt(fd, size)
         return rotation.name if rotation else None
 
+    def take(self, source: Path, *, announce: Callable[[str], None], above: int) -> str:
+        """Makes a rotation the live file, as `switch` does with a new one. Copies nothing; raises as `switch` does."""
+        fd = self._disk.open(source, os.O_RDWR)
+        rotation: Path | None = None
+        try:
+            if stat.S_IMODE(os.fstat(fd).st_mode) != self._mode():
+                self._disk.chmod(source, self._mode())
+            if self.durability != "off":
+                self._disk.sync(fd)
+            rotation = self._rotate(announce, above)
+            self._disk.replace(source, self.paths.live)
+        except BaseException:
+            os.close(fd)
+            if rotation is not None:
+                self._remove(rotation)
+            raise
+        self._adopt(append_only(fd), os.fstat(fd).st_size)
+        return rotation.name
+
     def _build(self, new: Path, pieces: Sequence[Piece]) -> tuple[int, int]:
         fd = self._disk.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         try:

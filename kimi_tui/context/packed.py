@@ -7,6 +7,8 @@ import io
 from pathlib import Path
 from typing import BinaryIO
 
+from kimi_tui.context.paths import PACKED_SUFFIXES
+
 try:
     import zstandard
 except ImportError:  # the `zstd` extra is not installed
@@ -19,11 +21,15 @@ SUFFIX = ".zst" if _HAS_ZSTD else ".gz"
 
 def packed_path(path: Path) -> Path | None:
     """The compressed form of a rotation, when that is what there is."""
-    for suffix in (".zst", ".gz"):
-        packed = path.with_name(path.name + suffix)
+    for packed in packed_forms(path):
         if packed.exists() and not (path.exists() and path.stat().st_size):
             return packed
     return None
+
+
+def packed_forms(path: Path) -> list[Path]:
+    """Where a compressed form of a rotation would be."""
+    return [path.with_name(path.name + suffix) for suffix in PACKED_SUFFIXES]
 
 
 def open_rotation(path: Path) -> BinaryIO:
@@ -56,3 +62,21 @@ def pack(data: bytes) -> bytes:
     if not _HAS_ZSTD:
         return gzip.compress(data, 6)
     return zstandard.ZstdCompressor(level=9, write_checksum=True).compress(data)
+
+
+_WHOLE, _SAMPLE, _SAMPLES = 1 << 20, 256 << 10, 4
+"""Bytes. Of a longer file only some passages are looked at."""
+
+
+def packed_size(path: Path) -> int:
+    """About how many bytes a file would have in that form. Raises `OSError`."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        if size <= _WHOLE:
+            return len(pack(file.read()))
+        stride = (size - _SAMPLE) // (_SAMPLES - 1)
+        found = 0
+        for number in range(_SAMPLES):
+            file.seek(number * stride)
+            found += len(pack(file.read(_SAMPLE)))
+    return found * size // (_SAMPLE * _SAMPLES)

@@ -63,6 +63,11 @@ class Paths:
         found = _NUMBER.fullmatch(name[len(start) : len(name) - len(end)])
         return int(found[0]) if found else None
 
+    def packed(self) -> list[Path]:
+        """Compressed forms of rotations."""
+        names = [name for name in _names(self.folder) if name.endswith(PACKED_SUFFIXES)]
+        return [self.folder / name for name in names if self.number(name) is not None]
+
     def numbers(self) -> list[int]:
         """The numbers in use, rising."""
         found = {self.number(name) for name in _names(self.folder)}

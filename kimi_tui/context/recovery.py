@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.log import Log
-from kimi_tui.context.packed import open_rotation
+from kimi_tui.context.packed import open_rotation, unpack
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem
 from kimi_tui.context.timeline import Timeline
@@ -21,6 +21,17 @@ def clean_up(paths: Paths, disk: Disk) -> None:
         with contextlib.suppress(OSError):
             disk.unlink(stray)
     _drop_second_names(paths, disk)
+    for packed in paths.packed():
+        _drop_half_packed(packed, disk)
+
+
+def _drop_half_packed(packed: Path, disk: Disk) -> None:
+    """A compression that was broken off left both forms. The plain one counts; the other is only removed when it says
+    the same, for another program may have taken the number."""
+    plain = packed.with_suffix("")
+    with contextlib.suppress(OSError):
+        if plain.stat().st_size and plain.read_bytes() == unpack(packed):
+            disk.unlink(packed)
 
 
 def _drop_second_names(paths: Paths, disk: Disk) -> None:

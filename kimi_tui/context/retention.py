@@ -1,83 +1,15 @@
-"""How many rotations a session keeps: a budget, compression of the older ones, and a dry run of both."""
+"""Rotations compressed, and removed for good. Which of them, and when, is for others to say: see `budget`."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.journal import Entry
-from kimi_tui.context.packed import SUFFIX, pack, packed_path
-from kimi_tui.context.rotations import Rotation, rotations_of
+from kimi_tui.context.packed import SUFFIX, pack, packed_forms, packed_path
 from kimi_tui.context.store import Publish, Store
-
-Change = Literal["compress", "delete"]
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What a session may keep. The newest three rotations and pinned ones are never touched."""
-
-    rotations: int = 20
-    size: int = 200 << 20
-    """Bytes on the disk, of all rotations together."""
-    compress_after: int = 5
-    """So many of the newest stay uncompressed."""
-    untouched: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """One thing that the budget asks for."""
-
-    change: Change
-    rotation: Rotation
-
-    @property
-    def file(self) -> str:
-        return self.rotation.file
-
-    @property
-    def size(self) -> int:
-        """Bytes on the disk before it."""
-        return self.rotation.size
-
-
-def plan(rotations: Sequence[Rotation], budget: Budget) -> list[Proposal]:
-    """What the budget asks for, oldest first: the dry run. `rotations` come newest first."""
-    free = [rotation for rotation in rotations[budget.untouched :] if not rotation.pinned]
-    doomed = _over_budget(rotations, free, budget)
-    packable = [
-        rotation
-        for rotation in rotations[max(budget.compress_after, budget.untouched) :]
-        if rotation in free and rotation not in doomed and not rotation.compressed and rotation.size
-    ]
-    proposals = [Proposal("delete", rotation) for rotation in doomed]
-    proposals += [Proposal("compress", rotation) for rotation in packable]
-    order = {rotation.file: position for position, rotation in enumerate(rotations)}
-    return sorted(proposals, key=lambda proposal: order[proposal.file], reverse=True)
-
-
-def _over_budget(rotations: Sequence[Rotation], free: Sequence[Rotation], budget: Budget) -> list[Rotation]:
-    """The oldest ones that have to go."""
-    count, size = len(rotations), sum(rotation.size for rotation in rotations)
-    doomed: list[Rotation] = []
-    for rotation in reversed(free):
-        if count <= budget.rotations and size <= budget.size:
-            break
-        doomed.append(rotation)
-        count -= 1
-        size -= rotation.size
-    return doomed
-
-
-def proposals(store: Store, budget: Budget) -> list[Proposal]:
-    """The dry run for a session. Blocking."""
-    return plan(rotations_of(store.paths.live), budget)
 
 
 def compress(store: Store, file: str) -> tuple[int, Publish]:
@@ -135,8 +67,8 @@ def delete(store: Store, file: str) -> tuple[int, Publish]:
     freed = 0
     with store.writing():
         store.journal.write(Entry(pruned=file))
-        for each in (packed_path(path), path):
-            if each is not None and each.exists():
+        for each in (path, *packed_forms(path)):  # the packed form last: an empty file alone would be half a rotation
+            if each.exists():
                 freed += each.stat().st_size
                 store.disk.unlink(each)
 

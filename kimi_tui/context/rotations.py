@@ -59,7 +59,11 @@ async def list_rotations(file_backend: Path) -> list[Rotation]:
 def rotations_of(file_backend: Path) -> list[Rotation]:
     """The same, blocking. Raises `OSError` when the folder cannot be read."""
     paths = Paths.of(file_backend)
-    timeline = build_timeline(paths, Journal(paths, Disk()).read())
+    return rotations_in(paths, build_timeline(paths, Journal(paths, Disk()).read()))
+
+
+def rotations_in(paths: Paths, timeline: Timeline) -> list[Rotation]:
+    """The same for a timeline that is known already."""
     left = {switch.left: switch for switch in timeline.switches}
     nodes = [node for node in timeline.nodes if not node.live]
     found = [_rotation(paths, timeline, node, left.get(node.id)) for node in nodes]

@@ -6,6 +6,7 @@ the disk has said yes, and what is left cannot fail.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from array import array
@@ -28,6 +29,7 @@ from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
 from kimi_tui.context.tokens import Calibration
+from kimi_tui.protocol.messages import Message, ThinkPart
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -47,7 +49,8 @@ class Store:
     ) -> None:
         disk = disk or Disk()
         self.paths = Paths.of(path)
-        self._calibration = calibration
+        self.calibration = calibration
+        """What is known of the model that reports; learns from what it reports."""
         self.projection = self.calibrated(Projection(self.paths.live.name))
         self.timeline = Timeline(self.paths.live.name)
         self.problems: list[Problem] = []
@@ -64,11 +67,13 @@ class Store:
         """Of the file as it was opened. What was appended since is not in it, and is read by the next start."""
         self._index_of = 0
         """The generation of the log that it is of."""
+        self._looked_at = (0, 0)
+        """The generation of the log when an index was last thought of, and its size then."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
 
     def calibrated(self, projection: Projection) -> Projection:
-        projection.history.calibration = self._calibration
+        projection.history.calibration = self.calibration
         return projection
 
     # --- opening ---
@@ -264,8 +269,11 @@ class Store:
             self.projection.reported |= isinstance(line.record, Usage)
 
     def _learn(self, exact: int) -> None:
-        projection, calibration = self.projection, self._calibration
-        if calibration is not None and projection.reported:
+        projection, calibration = self.projection, self.calibration
+        if calibration is None or not projection.reported:
+            return
+        # what was thought counts in the report that comes with it and no more in the next: both say little of text
+        if not any(map(_was_thought, projection.history[max(0, projection.pending_from - 1) :])):
             cost = projection.history.cost(projection.pending_from, len(projection.history))
             calibration.learn(cost, exact - projection.token_count)
 
@@ -277,6 +285,32 @@ class Store:
         self.log.sync()
         return _nothing
 
+    def index_is_due(self) -> bool:
+        """Much has been appended since the index was written, or since a switch."""
+        generation, size = self._looked_at
+        if generation != self.log.generation or not size:
+            self._looked_at = (self.log.generation, self.log.size)
+            return False
+        return self._keeps_lock and os.name == "posix" and self.log.size - size >= index.EVERY
+
+    def renew_index(self) -> Publish:
+        """Writes it as of now, so that the next start is fast even after a kill. Changes nothing else, and may run
+        beside everything else but `close`. A disk that refuses is no harm."""
+        generation = self.log.generation
+        self._looked_at = (generation, self.log.size)
+        old = self._index if self._index_of == generation else None
+        made: Index | None = None
+        with contextlib.suppress(OSError):
+            made = index.renewed(old, self.paths.live)
+            if made is not None:
+                index.save(made, self.paths.live, self.paths.index, self.disk)
+
+        def publish() -> None:
+            if made is not None and generation == self.log.generation:
+                self._index, self._index_of = made, generation
+
+        return publish
+
     def close(self) -> Publish:
         same_file = self._index_of == self.log.generation and self.log.state() == "ours"
         if self._index is not None and self._keeps_lock and same_file:
@@ -285,6 +319,10 @@ class Store:
         self._lock.release()
         self._keeps_lock = False
         return _nothing
+
+
+def _was_thought(message: Message) -> bool:
+    return any(isinstance(part, ThinkPart) for part in message.content)
 
 
 def _nothing() -> None:

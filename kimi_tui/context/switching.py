@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.timeline import Switch, new_id
-from kimi_tui.context.tokens import estimate_text_tokens
+from kimi_tui.context.tokens import Calibration, estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
 
@@ -53,16 +54,16 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
         pieces += [Span(None, start, stop) for start, stop in kept]
         pieces.append(lines.joined(added))
         store.log.open()
-        switch = _switch(
+        switch = described(
             store,
             why=plan.why,
             parent=store.timeline.live_id if mark else None,
             mark=mark,
             messages=(mark.history_index if mark else 0) + _count(added),
-            tokens=_tokens(plan, mark, added),
+            tokens=_tokens(plan, mark, added, store.calibration),
             note=plan.note,
         )
-        switch = _carry_out(store, switch, pieces)
+        switch = carry_out(store, switch, pieces)
 
     def publish() -> None:
         if mark is None:
@@ -100,10 +101,10 @@ def _count(added: Sequence[Line]) -> int:
     return sum(line.message is not None for line in added)
 
 
-def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line]) -> int:
+def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line], calibration: Calibration | None) -> int:
     if plan.usage is not None:
         return plan.usage
-    fresh = estimate_text_tokens(line.message for line in added if line.message is not None)
+    fresh = estimate_text_tokens((line.message for line in added if line.message is not None), calibration)
     return (mark.tokens if mark else 0) + fresh
 
 
@@ -116,13 +117,15 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
     target, torn = read_file(path)
     mark = None if until is None else target.find(until)
     kept = [(0, target.size)] if mark is None else target.kept(mark)
-    pieces = [*_copied(path, kept), b"\n" * (torn and mark is None)]
+    moves = why in ("undo", "redo") and mark is None and not torn and _may_move(store, file)
+    took = file if moves else ""
+    pieces = [] if took else [*_copied(path, kept), b"\n" * (torn and mark is None)]
     node = store.timeline.node_of(file)
     with store.writing():
         if not store.loaded:
             store.reload()
         store.log.open()
-        switch = _switch(
+        switch = described(
             store,
             why=why,
             parent=node.id if node else file,
@@ -131,7 +134,7 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
             tokens=mark.tokens if mark else target.tokens,
             note=note,
         )
-        switch = _carry_out(store, switch, pieces)
+        switch = carry_out(store, msgspec.structs.replace(switch, took=took), pieces)
 
     def publish() -> None:
         if mark is not None:
@@ -144,6 +147,12 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
             store.timeline = store.timeline.after(switch)
 
     return switch, publish
+
+
+def _may_move(store: Store, file: str) -> bool:
+    """Whether a rotation may become the live file itself: else undo, redo, undo would leave ever more copies."""
+    plain = packed_path(store.paths.folder / file) is None
+    return os.name == "posix" and plain and file not in store.timeline.pinned
 
 
 def _copied(path: Path, ranges: Sequence[Range]) -> list[Piece]:
@@ -160,7 +169,7 @@ def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: st
         store.log.open()
         old = store.projection
         same = (len(old.history), old.tokens)
-        switch = _carry_out(store, _switch(store, why, store.timeline.live_id, None, *same, note), pieces)
+        switch = carry_out(store, described(store, why, store.timeline.live_id, None, *same, note), pieces)
     return switch, store.reload
 
 
@@ -181,8 +190,8 @@ def prepend(store: Store, text: str) -> Publish:
         switch: Switch | None = None
         if replaces:
             same = (len(projection.history), projection.tokens)
-            switch = _switch(store, "prepend", store.timeline.live_id, None, *same, note="")
-            switch = _carry_out(store, switch, pieces)
+            switch = described(store, "prepend", store.timeline.live_id, None, *same, note="")
+            switch = carry_out(store, switch, pieces)
         else:
             store.log.switch(pieces, keep_old=False, announce=lambda rotation: None)
 
@@ -195,7 +204,7 @@ def prepend(store: Store, text: str) -> Publish:
     return publish
 
 
-def _switch(
+def described(
     store: Store,
     why: SwitchWhy,
     parent: str | None,
@@ -222,7 +231,7 @@ def _switch(
     )
 
 
-def _carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
+def carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
     """The switch with its rotation's name; without one when there was nothing to leave behind."""
     named = switch
 
@@ -233,7 +242,10 @@ def _carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
 
     worth_keeping = store.log.size > 0 or bool(store.timeline.switches)
     above = max((store.paths.number(each.file) or 0 for each in store.timeline.switches), default=0)
-    store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
+    if switch.took:
+        store.log.take(store.paths.folder / switch.took, announce=announce, above=above)
+    else:
+        store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
     if named.file:
         store.journal.done(named)
     return named

@@ -43,6 +43,8 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int = 0
     """Bytes of the file left behind."""
     note: str = ""
+    took: str = ""
+    """The rotation that became the live file itself and is no more: undo and redo copy nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,15 @@ class Timeline:
         file = self.live_file if live else self.files[node_id]
         return Node(node_id, birth.parent if birth else None, file, birth, live)
 
+    def ancestor(self, node: Node) -> str | None:
+        """The nearest timeline before it whose file is still there: one that undo moved back or that was pruned is
+        passed over."""
+        at = node.parent
+        while at is not None and at not in self.files and not self._lives(at):
+            birth = self.birth(at)
+            at = birth.parent if birth else None
+        return at
+
     def node_of(self, file: str) -> Node | None:
         """The timeline that a file holds."""
         if file == self.live_file:
@@ -133,7 +144,8 @@ class Timeline:
             undo, redo = (*undo, switch.left), _popped(redo, switch.parent)
         else:
             undo, redo = (*undo, switch.left), ()
-        files = MappingProxyType({**self.files, switch.left: switch.file})
+        kept = {node_id: file for node_id, file in self.files.items() if file != switch.took}
+        files = MappingProxyType({**kept, switch.left: switch.file})
         return replace(self, switches=(*self.switches, switch), undo=undo, redo=redo, live_id=switch.id, files=files)
 
     def named(self, node_id: str, checkpoint: int, name: str) -> Timeline:

@@ -8,7 +8,7 @@ differ much more from model to model, and are counted apart so that a `Calibrati
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kimi_tui.context.census import census
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, VideoURLPart
@@ -57,6 +57,25 @@ class Calibration:
     def __init__(self) -> None:
         self.plain, self.wide = 1.0, 1.0
         self._plain_variance, self._covariance, self._wide_variance = 0.12**2, 0.0, 0.35**2
+
+    @property
+    def state(self) -> tuple[float, float, float, float, float]:
+        """The factors for plain and for wide text; their variances, with the covariance in between."""
+        return self.plain, self.wide, self._plain_variance, self._covariance, self._wide_variance
+
+    @classmethod
+    def of(
+        cls, plain: float, wide: float, plain_variance: float, covariance: float, wide_variance: float
+    ) -> Self | None:
+        """From a state; None when no reports can have led to it."""
+        made = cls()
+        factors, variances = (plain, wide), (plain_variance, wide_variance)
+        sound = all(_within(factor) == factor for factor in factors) and all(0 < each < 10 for each in variances)
+        if not sound or not covariance * covariance <= plain_variance * wide_variance:
+            return None
+        made.plain, made.wide = factors
+        made._plain_variance, made._covariance, made._wide_variance = plain_variance, covariance, wide_variance
+        return made
 
     def tokens(self, cost: Cost) -> float:
         return (self.plain * cost.plain + self.wide * cost.wide) / UNIT

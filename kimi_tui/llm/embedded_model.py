@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
@@ -16,7 +15,7 @@ from kimi_tui.llm.child import Child
 from kimi_tui.llm.choice import ModelChoice
 from kimi_tui.llm.model import ModelFault, Piece, Report, Request
 from kimi_tui.llm.provider import Dialect, to_provider, without_tools
-from kimi_tui.llm.text import rough_tokens
+from kimi_tui.llm.text import rough_tokens_of
 from kimi_tui.protocol.views import ModelView
 
 HOST = "kimi_tui.llm.embedded_host"
@@ -66,7 +65,7 @@ class EmbeddedModel:
             async for event in events:
                 for piece in assembler.feed(event.get("chunk", {})):
                     yield piece
-        for piece in assembler.end(rough_tokens(json.dumps(body["messages"], ensure_ascii=False))):
+        for piece in assembler.end(await asyncio.to_thread(rough_tokens_of, body["messages"])):
             yield piece
 
     async def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -17,7 +16,7 @@ from kimi_tui.llm.model import ModelFault, Piece, Report, Request
 from kimi_tui.llm.provider import to_provider, tools_to_provider
 from kimi_tui.llm.providers import adapted, first_dialect, host_of, key_for, key_hint, missing_key, route
 from kimi_tui.llm.replay_model import taken_ids
-from kimi_tui.llm.text import rough_tokens
+from kimi_tui.llm.text import rough_tokens_of
 from kimi_tui.protocol.views import ModelView
 
 HOST = "kimi_tui.llm.litellm_host"
@@ -90,8 +89,8 @@ class LitellmModel:
         self._described = True
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Piece, None]:
-        call, sent = await asyncio.to_thread(self._call, request)
-        assembler = Assembler(taken_ids(request))
+        call, sent, taken = await asyncio.to_thread(self._call, request)
+        assembler = Assembler(taken)
         async with aclosing(self._child.call("chat", direct=self._route.direct, call=call)) as events:
             async for event in events:
                 for piece in assembler.feed(event["chunk"]):
@@ -99,8 +98,9 @@ class LitellmModel:
         for piece in assembler.end(sent):
             yield piece
 
-    def _call(self, request: Request) -> tuple[dict[str, Any], int]:
-        """What the host needs, and the rough number of tokens in it. Runs in a thread: it grows with the history."""
+    def _call(self, request: Request) -> tuple[dict[str, Any], int, list[str]]:
+        """What the host needs, the rough number of tokens in it, and the ids of calls that are taken. Runs in a thread:
+        it grows with the history."""
         body = self._body(request)
         url = self._choice.api_base
         if self._route.direct and url is not None:
@@ -113,7 +113,7 @@ class LitellmModel:
             "key_hint": key_hint(self._route),
             "body": body,
         }
-        return call, rough_tokens(json.dumps([body["messages"], body.get("tools")], ensure_ascii=False))
+        return call, rough_tokens_of([*body["messages"], body.get("tools")]), list(taken_ids(request))
 
     def _body(self, request: Request) -> dict[str, Any]:
         dialect = self._dialect

@@ -29,7 +29,7 @@ from kimi_tui.llm.assemble import Assembler
 from kimi_tui.llm.faults import from_response
 from kimi_tui.llm.model import ModelFault, Piece, Report, Request
 from kimi_tui.llm.provider import Dialect, to_provider, tools_to_provider
-from kimi_tui.llm.text import rough_tokens
+from kimi_tui.llm.text import rough_tokens, rough_tokens_of
 from kimi_tui.protocol.views import ModelView
 
 WINDOW = 128_000
@@ -69,14 +69,11 @@ class ReplayModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         await self.prepare(lambda *_: None)
-        messages = await asyncio.to_thread(to_provider, request, Dialect(reasoning=True))
-        text = json.dumps([messages, tools_to_provider(request.tools)], ensure_ascii=False)
-        sent = rough_tokens(text)
-        reply = self._next(json.dumps(messages[-1], ensure_ascii=False), bool(request.tools))
-        reply = with_checkpoint(reply, text)
+        last, sent, told, taken = await asyncio.to_thread(_seen_in, request)
+        reply = with_checkpoint(self._next(last, bool(request.tools)), told)
         await asyncio.sleep(reply.get("hang", 0))
         _fail(reply)
-        assembler = Assembler(taken_ids(request))
+        assembler = Assembler(taken)
         async for chunk in _paced(reply):
             for piece in assembler.feed(chunk):
                 yield piece
@@ -165,6 +162,16 @@ def script_chunks(reply: Reply) -> Iterator[dict[str, Any]]:
     yield from (_chunk(delta) for delta in reply.get("chunks", ()))
     reason = reply.get("finish_reason", "tool_calls" if reply.get("tools") else "stop")
     yield {**_chunk({}, reason), "usage": reply.get("usage")}
+
+
+def _seen_in(request: Request) -> tuple[str, int, str, list[str]]:
+    """The last message as JSON, the size of the whole in tokens, the last message that names a checkpoint, and the ids
+    of calls that are taken."""
+    messages = to_provider(request, Dialect(reasoning=True))
+    texts = [json.dumps(message, ensure_ascii=False) for message in messages]
+    told = next((text for text in reversed(texts) if _CHECKPOINT.search(text)), "")
+    sent = sum(map(rough_tokens, texts)) + rough_tokens_of(tools_to_provider(request.tools))
+    return texts[-1], sent, told, list(taken_ids(request))
 
 
 def with_checkpoint(reply: Reply, sent: str) -> Reply:

@@ -1,13 +1,16 @@
 """Screen → agent. Imperatives. `AgentPort.submit` takes them at any time and never blocks.
 
 What cannot be done now is either queued or answered with a `Noticed`; a command is never dropped without a word.
-Jumps (`RevertTo`, `Undo`, `Redo`, `RestoreRotation`, `ClearContext`, `Compact`) are refused while a turn runs.
+Jumps (`RevertTo`, `Undo`, `Redo`, `RestoreRotation`, `ClearContext`, `DropResult`) are refused while a turn runs;
+`Compact` waits for the end of the step.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from kimi_tui.protocol.views import PruneStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,40 @@ class Redo(Command):
 
 @dataclass(frozen=True, slots=True)
 class Compact(Command):
+    """Folds the context: now, or between two steps of the turn that runs."""
+
     focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCompaction(Command):
+    """What becomes of a `CompactionProposed`."""
+
+    answer: Literal["accept", "redo", "cancel"]
+    text: str = ""
+    """The summary as it shall be (`accept`); empty: as it was proposed."""
+    focus: str = ""
+    """What the next try shall keep (`redo`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnoozeCompaction(Command):
+    """Takes `CompactionNear` off the screen until the context has grown by some more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinEntry(Command):
+    """Compactions keep the message of this chat entry word for word, or no longer. Answered by `EntriesChanged`."""
+
+    index: int
+    on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DropResult(Command):
+    """Takes the result of the tool call with this chat entry out of the context; the call stays. Can be undone."""
+
+    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +197,18 @@ class RestoreRotation(Command):
 class ChangeRotation(Command):
     file: str
     change: Literal["pin", "unpin", "compress", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposePruning(Command):
+    """What the session's budget would compress or remove; answered by `PruningProposed`, nothing is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRotations(Command):
+    """Carry out these steps of a proposal; answered by `Noticed` and `RotationsListed`."""
+
+    steps: tuple[PruneStep, ...]
 
 
 @dataclass(frozen=True, slots=True)

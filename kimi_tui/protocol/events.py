@@ -33,6 +33,7 @@ from kimi_tui.protocol.views import (
     McpServerView,
     ModelView,
     Modes,
+    PruningView,
     QuestionView,
     RevertPreview,
     RotationView,
@@ -100,6 +101,14 @@ class TranscriptReset(Event):
 
 @dataclass(frozen=True, slots=True)
 class EntriesLoaded(Event):
+    start: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesChanged(Event):
+    """Stored entries look different now (pinned, unpinned): these take their places from `start` on."""
+
     start: int
     entries: tuple[Entry, ...]
 
@@ -406,10 +415,18 @@ class RevertPreviewed(Event):
 class FilePreviewed(Event):
     path: str
     diff: DiffView | None
-    """From what the agent left to what would be put back; None when that is no text."""
+    """From what stands there now to what would be put back; None when that is no text."""
 
 
-CompactionPhase = Literal["hooks", "reading", "summarising", "switching"]
+CompactionPhase = Literal["hooks", "reading", "summarising", "reviewing", "switching"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionNear(Event):
+    """The context will soon be compacted by itself. With a `trigger` of 0 that is over, or not to be said now."""
+
+    tokens: int
+    trigger: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +446,21 @@ class CompactionProgressed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionProposed(Event):
+    """With `[compaction] preview`: the summary, before anything has changed. Waits for `AnswerCompaction`;
+    `CompactionEnded` says that nothing is asked any more."""
+
+    summary: str
+    replaced: tuple[Entry, ...]
+    """What the summary would stand for."""
+    kept: tuple[Entry, ...]
+    """What follows it word for word: pinned messages, the newest request, the last messages."""
+    tokens_before: int
+    tokens_after: int
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionEnded(Event):
     outcome: Literal["done", "nothing", "cancelled", "failed"]
     tokens_before: int = 0
@@ -439,6 +471,13 @@ class CompactionEnded(Event):
 @dataclass(frozen=True, slots=True)
 class RotationsListed(Event):
     rotations: tuple[RotationView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PruningProposed(Event):
+    """A dry run."""
+
+    pruning: PruningView
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ class Entry:
     at: float | None = None
     seconds: float | None = None
     """How long thinking or answering took."""
+    pinned: bool = False
+    """Compactions keep its message word for word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +162,8 @@ class TokenShare:
     exact: bool
     items: tuple[tuple[str, int], ...] = ()
     """The largest single items: what it is, its tokens."""
+    entries: tuple[int | None, ...] = ()
+    """For each item the chat entry of a result that can be dropped (`DropResult`), or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,8 @@ class FileTouched:
     """Whether the disk differs from what the agent last wrote; None when unknown. Such a file is only put back when
     `RevertTo.overwrite` names it."""
     change: FileFate = ""
+    stays: str = ""
+    """Why it cannot be put back at all, whatever is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +231,36 @@ class RotationView:
     compressed: bool = False
     note: str = ""
     live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PruneStep:
+    """What a session's budget asks for, for one rotation."""
+
+    file: str
+    change: Literal["compress", "delete"]
+    size: int = 0
+    """Bytes on the disk before it."""
+    frees: int = 0
+    """Bytes; about, where it is compressed."""
+    why: SwitchWhy | None = None
+    at: float | None = None
+    step: Literal["", "undo", "redo"] = ""
+    """Undo or redo could go there, and no more when it is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruningView:
+    """How a session stands against its budget, and what would bring it back into it."""
+
+    steps: tuple[PruneStep, ...]
+    """Oldest rotation first."""
+    rotations: int
+    size: int
+    """Bytes on the disk, of all rotations together."""
+    max_rotations: int
+    max_size: int
+    """Bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ class SessionState:
     work_dir: str = ""
     pinned: tuple[str, ...] = ()
     """Rotations that are never pruned."""
+    pins: tuple[str, ...] = ()
+    """Identities of messages that compactions keep word for word (`agent/pins.py`)."""
     rest: dict[str, Any] = field(default_factory=dict)
     """The document as it was read."""
 
@@ -77,6 +79,7 @@ class SessionState:
                 "plan_file": self.plan_file,
                 "work_dir": self.work_dir,
                 "pinned": list(self.pinned),
+                "pins": list(self.pins),
             },
         }
 
@@ -99,6 +102,7 @@ def state_from(document: dict[str, Any]) -> SessionState:
         plan_file=_text(ours.get("plan_file")),
         work_dir=_text(ours.get("work_dir")),
         pinned=_texts(ours.get("pinned")),
+        pins=_texts(ours.get("pins")),
         rest=document,
     )
 

@@ -70,7 +70,7 @@ class Call:
     approve: Callable[[ApprovalView], Awaitable[Decision]]
     """Ask the user. Answers at once in yolo mode, by rule, or when nobody is there."""
     ask: Callable[[tuple[QuestionView, ...]], Awaitable[tuple[tuple[str, ...], ...] | None]]
-    """Put questions to the user; None when they were declined or nobody is there."""
+    """Put questions to the user; empty when they were declined, None when nobody is there."""
     allowed_dirs: tuple[Path, ...] = ()
     plan_file: Path | None = None
     """In plan mode: the only file that may be written. None when plan mode is off."""

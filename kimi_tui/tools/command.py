@@ -13,6 +13,7 @@ from typing import Any
 
 from kimi_tui.tools.base import CallInterrupted
 from kimi_tui.tools.environment import command_environment
+from kimi_tui.tools.guard import Guard
 from kimi_tui.tools.output import LIVE_SECONDS, CommandOutput
 from kimi_tui.tools.processes import MARK, Running, end, family
 
@@ -48,14 +49,24 @@ async def run_command(
 ) -> Ended:
     """Run it in a process group of its own, without a terminal, stdin closed.
 
-    A time-out ends the whole family. So does cancelling, which then raises CallInterrupted with the output so far.
+    A time-out ends the whole family. So does cancelling, which then raises CallInterrupted with the output so far; so
+    does the end of this program, however that comes.
     Raises OSError or ValueError when it cannot be started.
     """
     mark = uuid.uuid4().hex
     environment = command_environment() | (extra or {}) | {MARK: mark}
+    async with Guard(mark) as guard:
+        return await _run(command, work_dir, timeout, output, environment, guard)
+
+
+async def _run(
+    command: str, work_dir: Path, timeout: float, output: CommandOutput, environment: dict[str, str], guard: Guard
+) -> Ended:
+    mark = environment[MARK]
     starting = asyncio.create_task(_start(command, work_dir, environment, output))
     cancelled = await _settled(starting)
     process, pump = starting.result()
+    guard.runs(process.pid)
     tick = asyncio.create_task(_tick(output))
     try:
         if cancelled:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import signal
-import sys
-import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.app import SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -27,16 +24,14 @@ from kimi_tui.resources import folder
 from kimi_tui.ui import attention, external, keymap, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.lasting import LastingOutput
+from kimi_tui.ui.leaving import Leaving, leaves
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
-PATIENCE = 5.0
-"""Seconds that the agent gets to close before the screen goes anyway."""
 
-
-class KimiApp(App[None]):
+class KimiApp(Leaving):
     """Composes, starts the workers, routes. After `run`, `farewell` is for the caller to print."""
 
     TITLE = "kimi-tui"
@@ -50,7 +45,7 @@ class KimiApp(App[None]):
         Binding("ctrl+z", "suspend_process", "suspend", id="suspend", priority=True, show=False),
         Binding("ctrl+g", "editor", "write the prompt in your editor", id="editor", priority=True),
         Binding("f1", "help", "help", id="help", priority=True),
-        Binding("ctrl+q", "quit", "leave", id="quit", show=False),
+        Binding("ctrl+q", "depart", "leave", id="quit", show=False),
     ]
 
     def __init__(self, connect: Connect, options: UiOptions | None = None, *, prompt: str = "") -> None:
@@ -59,11 +54,9 @@ class KimiApp(App[None]):
         self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (24, "-narrow"), (100, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (6, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
-        self.farewell = ""
         self._connect = connect
-        self._agent: AgentPort | None = None
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
-        self._leaving = False
+        self._heading = ""
         self.marks = ASCII if self.options.ascii else UNICODE
         self.chat = ChatScreen(self.marks)
         for known in theme.THEMES:
@@ -95,18 +88,7 @@ class KimiApp(App[None]):
     def _start(self) -> None:
         self._say(attention.PUSH_TITLE)
         self.run_worker(self._serve(), name="agent")
-        self._heed_signals()
-
-    def _heed_signals(self) -> None:
-        if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
-            return
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGABRT):
-            if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started the app has taken care of it
-                asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
-
-    def _told_to_end(self) -> None:
-        """From outside, e.g. by a closed terminal: files are closed and the terminal is put back."""
-        self.call_later(self.action_quit)
+        self.heed_signals()
 
     # --- the agent -----------------------------------------------------------------------------------------------
 
@@ -147,15 +129,20 @@ class KimiApp(App[None]):
                 if isinstance(screen, Listens):
                     screen.take(event)
             match event:
-                case ev.SessionOpened() | ev.TitleChanged():
-                    state = self.chat.state
-                    self._say(attention.title(f"{state.title or Path(state.work_dir).name} – kimi-tui"))
                 case ev.Closed(resume_hint):
                     self.farewell = resume_hint
                     self.exit()
 
             if self.options.notifications and (words := attention.worth_a_bell(event, looking=self.app_focus)):
                 self._say(attention.notification(words))
+        self._entitle()
+
+    def _entitle(self) -> None:
+        """The window tells the state also while it is not looked at."""
+        heading = attention.heading(self.chat.state, self.marks)
+        if heading != self._heading:
+            self._heading = heading
+            self._say(attention.title(heading))
 
     def _say(self, sequence: str) -> None:
         """To the terminal itself, between two frames."""
@@ -166,36 +153,17 @@ class KimiApp(App[None]):
         self._say(attention.POP_TITLE)
 
     @on(Submit)
-    def _submit(self, event: Submit) -> None:
+    async def _submit(self, event: Submit) -> None:
+        if leaves(event.command):
+            await self.part(partial(self._hand_over, event.command))
+        else:
+            await self._hand_over(event.command)
+
+    async def _hand_over(self, command: cmd.Command) -> None:
         if self._agent is None:
-            self._early.append(event.command)
+            self._early.append(command)
         else:
-            self._agent.submit(event.command)
-
-    # --- leaving -------------------------------------------------------------------------------------------------
-
-    async def action_quit(self) -> None:
-        """Let the agent close its files first; a second time does not wait."""
-        self.farewell = self.chat.state.resume_hint
-        if self._agent is None or self._leaving or self.chat.state.closed:
-            self.exit()
-            return
-        self._leaving = True
-        self._agent.submit(cmd.KeepDraft(self.chat.editor.whole))
-        self._agent.submit(cmd.Close())
-        self.set_timer(PATIENCE, self.exit)
-
-    async def action_leave(self) -> None:
-        """Ctrl+D: delete to the right in a prompt with text, else leave."""
-        if self.screen is self.chat and self.chat.editor.text:
-            self.chat.editor.action_delete_right()
-        else:
-            await self.action_quit()
-
-    async def action_interrupt(self) -> None:
-        if self.screen is self.chat and self.chat.interrupt():
-            return
-        await self.action_quit()
+            self._agent.submit(command)
 
     # --- requests to the app -------------------------------------------------------------------------------------
 
@@ -205,7 +173,7 @@ class KimiApp(App[None]):
             case "theme":
                 self._choose_theme(event.argument)
             case "exit":
-                await self.action_quit()
+                await self.action_depart()
             case name:
                 self._open(name)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kimi_tui.protocol import events as ev
+from kimi_tui.ui.marks import Marks
+from kimi_tui.ui.state import ScreenState
 from kimi_tui.ui.text import one_line
 
 LONG = 10.0
@@ -23,6 +27,14 @@ def worth_a_bell(event: ev.Event, *, looking: bool) -> str:
         case ev.QuestionAsked() if not looking:
             return "has a question"
     return ""
+
+
+def heading(state: ScreenState, marks: Marks) -> str:
+    """`▸ Fix the parser – kimi-tui`: whether it works (▸), waits for an answer (?) or broke, and on what."""
+    if not state.opened:
+        return "kimi-tui"
+    sign = "?" if state.questions else marks.bad if state.failed else marks.running if state.busy else ""
+    return f"{sign} {state.title or Path(state.work_dir).name} – kimi-tui".strip()
 
 
 def title(text: str) -> str:

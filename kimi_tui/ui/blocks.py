@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kimi_tui.protocol.views import DiffView, Entry, SwitchView, ToolView
-from kimi_tui.ui.cells import count, plural
+from kimi_tui.protocol.views import DiffView, Entry, SubagentView, SwitchView, ToolView
+from kimi_tui.ui.cells import count, duration, plural
 from kimi_tui.ui.diff import diff_lines, diff_rows
+from kimi_tui.ui.helper import helper_head, rail
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
@@ -37,6 +38,8 @@ class Drawing:
     marks: Marks = UNICODE
     live: str = ""
     """The end of a running tool's output."""
+    helper: SubagentView | None = None
+    """The agent that a tool call started."""
 
     @property
     def column(self) -> int:
@@ -154,7 +157,7 @@ def _tool(entry: Entry, drawing: Drawing) -> list[Row]:
         return _note(entry, drawing)
     rows = [_tool_row(tool, drawing)]
     rows += [row for diff in tool.diffs for row in _diff_rows(diff, drawing)]
-    return rows + _tool_output(tool, drawing)
+    return rows + _helper(tool, drawing) + _tool_output(tool, drawing)
 
 
 _OUTCOMES: dict[str, tuple[str, str]] = {
@@ -182,16 +185,28 @@ def _tool_row(tool: ToolView, drawing: Drawing) -> Row:
 def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
     lead = (Piece("    "),)
     if drawing.unfolded:
-        output = (tool.output or drawing.live).rstrip("\n")
+        output = (tool.output or ("" if drawing.helper else drawing.live)).rstrip("\n")
         subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
         return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
     if tool.name == USERS_OWN:
         return tail_rows(tool.output or drawing.live, drawing, lead, "quiet", OWN_ROWS)
-    if tool.outcome == "running":
+    if tool.outcome == "running" and not drawing.helper:
         return tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS)
     if tool.outcome in ("error", "timeout"):
         return tail_rows(tool.output, drawing, lead, "quiet", ERROR_ROWS)
     return []
+
+
+def _helper(tool: ToolView, drawing: Drawing) -> list[Row]:
+    """The agent that a call started: its gauge, and what it did; folded only the newest of it while it works."""
+    if drawing.helper is None:
+        return []
+    running = tool.outcome == "running"
+    head = helper_head(drawing.helper, running, drawing.column, drawing.marks)
+    lead = rail(drawing.marks)
+    if drawing.unfolded and drawing.live:
+        return [head, *literal_rows(drawing.live.rstrip(), drawing, lead, "quiet", OPEN_ROWS)]
+    return [head, *(tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS) if running else [])]
 
 
 def _diff_rows(diff: DiffView, drawing: Drawing) -> list[Row]:
@@ -212,6 +227,7 @@ _SWITCHES: dict[str, tuple[str, str]] = {
     "restore": ("restore", "moved"),
     "undo": ("restore", "moved"),
     "redo": ("restore", "moved"),
+    "prune": ("clear", "moved"),
 }
 
 
@@ -248,7 +264,7 @@ def switch_words(switch: SwitchView, marks: Marks = UNICODE) -> tuple[str, str]:
         "undo": "took it back",
         "redo": "did it again",
         "repair": "repaired",
-        "prune": "pruned",
+        "prune": "dropped a result",
         "foreign": "changed by kimi-cli",
         "prepend": "system prompt written",
     }
@@ -310,18 +326,6 @@ def tail_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, 
 
 def _more(lines: int, marks: Marks) -> str:
     return f"{marks.more} {plural(lines + 1, 'more line')}"
-
-
-def duration(seconds: float | None) -> str:
-    """`0.1s`, `12s`, `3m 05s`, `2h 10m`."""
-    if seconds is None:
-        return ""
-    if seconds < 9.95:
-        return f"{seconds:.1f}s"
-    if seconds < 60:
-        return f"{seconds:.0f}s"
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
 
 
 _KINDS: dict[str, Callable[[Entry, Drawing], list[Row]]] = {

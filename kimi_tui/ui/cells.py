@@ -111,6 +111,26 @@ def ago(at: float | None, now: float | None = None) -> str:
     return f"{int(seconds // 86400)} d"
 
 
+def lasted(seconds: float) -> str:
+    """Whole seconds: `8s`, `3m 05s`, `2h 10m`."""
+    minutes, rest = divmod(max(0, int(seconds)), 60)
+    if not minutes:
+        return f"{rest}s"
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"
+
+
 def plural(number: int, one: str, many: str = "") -> str:
     """`1 step`, `3 steps`."""
     return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def duration(seconds: float | None) -> str:
+    """`0.1s`, `12s`, `3m 05s`, `2h 10m`."""
+    if seconds is None:
+        return ""
+    if seconds < 9.95:
+        return f"{seconds:.1f}s"
+    if seconds < 60:
+        return f"{seconds:.0f}s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}m {rest:02d}s" if minutes < 60 else f"{minutes // 60}h {minutes % 60:02d}m"

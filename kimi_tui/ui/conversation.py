@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import Entry, EntryKind, ToolView
+from kimi_tui.protocol.views import Entry, EntryKind, SubagentView, ToolView
 
 LIVE_TAIL = 16_384
 """Characters of a running tool's output that are kept for the screen."""
@@ -29,6 +29,8 @@ class Block:
     """The user's own choice for this block; None follows the rest."""
     live: str = ""
     """The end of what a running tool has printed."""
+    helper: SubagentView | None = None
+    """The agent that the call started."""
 
     @property
     def kind(self) -> EntryKind | None:
@@ -96,6 +98,8 @@ class Conversation:
                 self._tool(tool)
             case ev.ToolOutputDelta(call_id, text):
                 self._output(call_id, text)
+            case ev.SubagentChanged(subagent):
+                self._helped(subagent)
             case ev.MessageStored(start, entries):
                 self._store(start, entries)
             case ev.TurnStarted(entry, index) | ev.SteerTaken(index, entry) | ev.EntryAdded(index, entry):
@@ -106,6 +110,8 @@ class Conversation:
                 self.reset(total, entries)
             case ev.EntriesLoaded(start, entries):
                 self._fill(start, entries)
+            case ev.EntriesChanged(start, entries):
+                self._change(start, entries)
 
     def reset(self, total: int, entries: Sequence[Entry]) -> None:
         self.blocks = [Block(None) for _ in range(total - len(entries))] + [Block(entry) for entry in entries]
@@ -155,6 +161,11 @@ class Conversation:
     def _output(self, call_id: str, text: str) -> None:
         if block := self._calls.get(call_id):
             block.live = (block.live + text)[-LIVE_TAIL:]
+            self.changes.blocks.add(block)
+
+    def _helped(self, subagent: SubagentView) -> None:
+        if block := self._calls.get(subagent.call_id):
+            block.helper = subagent
             self.changes.blocks.add(block)
 
     def _store(self, start: int, entries: Sequence[Entry]) -> None:
@@ -222,6 +233,14 @@ class Conversation:
                 block.entry = entry
                 self.changes.blocks.add(block)
                 self._know(block)
+
+    def _change(self, start: int, entries: Sequence[Entry]) -> None:
+        """Blocks that are loaded look different; they keep their fold state."""
+        for offset, entry in enumerate(entries):
+            position = self.position(start + offset)
+            if position < self._live_start and (block := self.blocks[position]).entry is not None:
+                block.entry = entry
+                self.changes.blocks.add(block)
 
     def _cut(self, position: int) -> None:
         cut = self.changes.cut

@@ -76,7 +76,7 @@ class Drawn:
         entry = block.entry
         if entry is None:
             return [Row((Piece(f"  {self.marks.more}", "faint"),)), BLANK]
-        drawing = Drawing(self.width, self.is_unfolded(block), self.marks, block.live)
+        drawing = Drawing(self.width, self.is_unfolded(block), self.marks, block.live, block.helper)
         if not block.open:
             return entry_rows(entry, drawing)
         if entry.kind == "thinking":

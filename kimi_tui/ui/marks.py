@@ -47,6 +47,7 @@ class Marks:
     named: str = "★"
     cursor: str = "›"
     full: str = "█"
+    pin: str = "◈"
 
 
 UNICODE = Marks()
@@ -89,4 +90,5 @@ ASCII = Marks(
     named="!",
     cursor=">",
     full="#",
+    pin="&",
 )

@@ -173,7 +173,8 @@ def _cells(pieces: Iterable[Piece]) -> int:
 def copied(rows: Sequence[Row], first: int, start: int, end: int | None) -> str:
     """The text of a selection over these rows: from column `start` of the first to column `end` of the last.
 
-    Columns count characters of the row as it is shown; gutters are left out and soft wraps are undone.
+    Columns count characters of the row as it is shown; gutters are left out, soft wraps are undone and
+    what fills a row up to its end stays behind.
     """
     parts: list[str] = []
     last = len(rows) - 1
@@ -181,7 +182,9 @@ def copied(rows: Sequence[Row], first: int, start: int, end: int | None) -> str:
         text = row.text
         left = max(row.gutter, start if number == first else 0)
         right = len(text) if number < last or end is None else max(left, end)
-        parts.append(text[left:right])
+        part = text[left:right]
+        padded = row.joint == "\n" and right >= len(text)
+        parts.append(part.rstrip(" ") if padded else part)
         if number < last:
             parts.append(row.joint)
     return "".join(parts)

@@ -54,8 +54,10 @@ TABLE: tuple[SlashCommand, ...] = (
     SlashCommand("cost", "", "what this session has cost"),
     SlashCommand("copy", "", "copy the last answer"),
     SlashCommand("tasks", "", "background tasks"),
+    SlashCommand("todo", "", "show or fold the to-do list"),
     SlashCommand("btw", "<question>", "ask aside, without leaving a trace in the context"),
-    SlashCommand("ralph", "<prompt>", "repeat a prompt until the model says it is done"),
+    SlashCommand("ralph", "[N] <prompt>", "repeat a prompt until the model says it is done, N rounds at most"),
+    SlashCommand("flow", "", "where the running flow stands, as a graph"),
     SlashCommand("doctor", "", "check the files of this session"),
     SlashCommand("exit", "", "leave", ("quit",)),
 )
@@ -161,4 +163,20 @@ _WITH_ARGUMENT: dict[str, Callable[[str], Meaning]] = {
     "add-dir": _add_dir,
     "model": _model,
 }
-_SCREEN = {"help", "timeline", "context", "rotations", "sessions", "theme", "cost", "copy", "exit"}
+_SCREEN = frozenset(
+    [
+        "help",
+        "timeline",
+        "context",
+        "rotations",
+        "sessions",
+        "theme",
+        "cost",
+        "copy",
+        "exit",
+        "tasks",
+        "mcp",
+        "todo",
+        "flow",
+    ]
+)

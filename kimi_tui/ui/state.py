@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TodoItem, Tokens
+from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TaskView, TodoItem, Tokens
+from kimi_tui.ui.flow_run import FlowRun, follow
 
 Activity = Literal["", "waiting", "thinking", "answering", "tool", "retrying", "asking"]
 """What a running turn is busy with; empty when none runs."""
@@ -63,11 +64,16 @@ class ScreenState:
     """Ids of the calls that run."""
     retry: Retry | None = None
     compaction: Compaction | None = None
+    proposal: ev.CompactionProposed | None = None
+    """A summary that waits for the user's word."""
+    near: tuple[int, int] | None = None
+    """A compaction is near: tokens when that was noticed, and the count at which it comes."""
     progress: Progress | None = None
     unavailable: str = ""
     steers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     todos: tuple[TodoItem, ...] = ()
+    tasks: tuple[TaskView, ...] = ()
     commands: tuple[SlashCommand, ...] = ()
     undo: str = ""
     redo: str = ""
@@ -76,16 +82,35 @@ class ScreenState:
     closed: bool = False
     questions: tuple[str, ...] = ()
     """Ids of approvals and questions that wait for an answer."""
+    flow: FlowRun | None = None
+    """The flow that runs, or the one that ran last."""
+    aside: str = ""
+    """A question that is asked beside the conversation."""
+
+    @property
+    def walking(self) -> bool:
+        """A flow runs: other turns follow the one that ends."""
+        return self.flow is not None and self.flow.ended is None
 
     @property
     def busy(self) -> bool:
-        """A turn or a compaction runs, so Esc has something to stop."""
-        return bool(self.activity) or self.compaction is not None
+        """Something runs, so Esc has something to stop."""
+        return bool(self.activity) or self.compaction is not None or self.walking or bool(self.aside)
+
+    @property
+    def running(self) -> tuple[TaskView, ...]:
+        """Background tasks that run, whoever started them."""
+        return tuple(task for task in self.tasks if task.status == "running")
+
+    @property
+    def ending(self) -> tuple[TaskView, ...]:
+        """Those that end with this session."""
+        return tuple(task for task in self.running if not task.session)
 
 
 def apply(state: ScreenState, event: ev.Event) -> ScreenState:
     """The state after the event; the same object when the event changes nothing here."""
-    for fold in (_streaming, _turn, _time, _session):
+    for fold in (_streaming, _turn, _beside, _time, _session):
         changed = fold(state, event)
         if changed is not None:
             return changed
@@ -116,7 +141,8 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
         case ev.StepStarted() | ev.StreamReset():
             return _busy(state, "waiting")
         case ev.TurnEnded():
-            return replace(state, activity="", in_turn=False, retry=None, tools=(), questions=())
+            then: Activity = "waiting" if state.walking else ""
+            return replace(state, activity=then, in_turn=False, retry=None, tools=(), questions=())
         case ev.RetryScheduled(reason, attempt, attempts, wait):
             return replace(state, activity="retrying", retry=Retry(reason, attempt, attempts, wait))
         case ev.ToolCallStarted(tool):
@@ -134,6 +160,23 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, steers=steers, prompts=prompts)
         case ev.TodosChanged(todos):
             return replace(state, todos=todos)
+        case ev.TasksChanged(tasks):
+            return replace(state, tasks=tasks)
+    return None
+
+
+def _beside(state: ScreenState, event: ev.Event) -> ScreenState | None:
+    match event:
+        case ev.FlowStarted() | ev.FlowMoved():
+            return replace(state, flow=follow(state.flow, event))
+        case ev.FlowEnded():
+            return replace(state, flow=follow(state.flow, event), activity="")
+        case ev.AsideStarted(question):
+            return replace(state, aside=question)
+        case ev.AsideEnded():
+            return replace(state, aside="")
+        case ev.CommandsChanged(commands):
+            return replace(state, commands=commands)
     return None
 
 
@@ -147,9 +190,14 @@ def _time(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, compaction=Compaction(reason, tokens))
         case ev.CompactionProgressed(phase, tokens, fraction):
             before = state.compaction or Compaction("auto", tokens)
-            return replace(state, compaction=replace(before, phase=phase, done=tokens, fraction=fraction))
+            now = replace(before, phase=phase, done=tokens, fraction=fraction)
+            return replace(state, compaction=now, proposal=None)
+        case ev.CompactionProposed():
+            return replace(state, proposal=event)
         case ev.CompactionEnded():
-            return replace(state, compaction=None)
+            return replace(state, compaction=None, proposal=None)
+        case ev.CompactionNear(tokens, trigger):
+            return replace(state, near=(tokens, trigger) if trigger else None)
     return None
 
 

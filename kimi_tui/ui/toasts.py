@@ -8,7 +8,7 @@ from typing import Literal
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry, SwitchView
 from kimi_tui.ui.blocks import switch_words
-from kimi_tui.ui.cells import count
+from kimi_tui.ui.cells import count, plural
 
 UNDO = "alt+u takes it back"
 
@@ -55,9 +55,9 @@ _ENDS = {
 }
 
 
-def ended(event: ev.TurnEnded) -> Entry | None:
-    """What the chat says about a turn that did not end well."""
-    if event.reason == "done":
+def ended(event: ev.TurnEnded, *, walking: bool = False) -> Entry | None:
+    """What the chat says about a turn that did not end well; in a flow the flow's end says that it was stopped."""
+    if event.reason == "done" or (walking and event.reason == "interrupted"):
         return None
     if event.reason == "interrupted":
         return Entry("note", event.message or "stopped")
@@ -68,3 +68,18 @@ def ended(event: ev.TurnEnded) -> Entry | None:
 def unavailable(event: ev.ModelUnavailable) -> Entry:
     text = f"{event.name} cannot answer: {event.reason}"
     return Entry("error", f"{text}\n{event.hint}" if event.hint else text)
+
+
+def walked(event: ev.FlowEnded) -> Entry:
+    """How a flow ended, and what it took."""
+    said = [plural(event.iterations, "round"), f"{count(event.tokens)} tokens"]
+    cost = [f"${event.cost:.2f}"] if event.cost is not None else []
+    text = " · ".join([event.message, *said, *cost])
+    return Entry("note" if event.reason in ("done", "max_moves", "stopped") else "error", text)
+
+
+def aside(event: ev.AsideEnded) -> Entry:
+    """An answer that is shown and nowhere kept."""
+    if event.fault:
+        return Entry("note" if event.fault == "stopped" else "error", f"aside: {event.fault}")
+    return Entry("note", f"*aside:* {event.question}\n\n{event.answer or '(no answer)'}")

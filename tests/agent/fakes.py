@@ -23,7 +23,7 @@ from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
-from kimi_tui.context import Context
+from kimi_tui.context import Context, Learned
 from kimi_tui.hooks import HookDef, Hooks
 from kimi_tui.injections import AfkInjectionProvider, DynamicInjectionProvider, Injections, PlanInjectionProvider
 from kimi_tui.llm.model import CallPiece, ChatModel, Finish, ModelFault, Piece, Report, Request, TextPiece, Usage
@@ -331,8 +331,10 @@ def build_desk(
     loop: Loop | None = None,
     headless: bool = False,
     skills: bool = False,
+    learned: Learned | None = None,
     clock: Callable[[], float] = lambda: 1000.0,
 ) -> Desk:
+    learned = learned or Learned()
     questions, denwa_renji, state = Questions(outbox.emit), DenwaRenji(), SessionState()
     given: list[Tool] = [*tools, *([FakeSendDMail(denwa_renji)] if dmail else [])]
     toolset = Toolset(given)
@@ -347,7 +349,7 @@ def build_desk(
         session=session,
         state=state,
         state_file=StateFile(session, state, lambda text: outbox.emit(Noticed(text))),
-        context=Context(session.context_file, clock=clock),
+        context=Context(session.context_file, clock=clock, calibration=learned.of(model.view.name)),
         model=model,
         first_prompt="You are a test.",
         toolset=toolset,
@@ -360,6 +362,7 @@ def build_desk(
         questions=questions,
         transcript=Transcript(toolset.view),
         loop=loop or quick(),
+        learned=learned,
         headless=headless,
         skills=SessionSkills(skill_roots(session.work_dir, session.work_dir / "data") if skills else (), outbox.emit),
         clock=clock,

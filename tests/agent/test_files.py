@@ -229,6 +229,14 @@ async def test_a_preview_shows_what_would_become_of_one_file(tmp_path: Path) -> 
         assert it.last(FilePreviewed) == FilePreviewed("a", DiffView("a", "two", "one"))
 
 
+async def test_the_difference_of_a_file_the_user_has_edited_shows_what_that_edit_would_lose(tmp_path: Path) -> None:
+    async with recorded(tmp_path, three_turns()) as (it, work):
+        await it.turn("first")
+        plant(work, a="mine")
+        await it.do(PreviewFile("a", 0))
+        assert it.last(FilePreviewed) == FilePreviewed("a", DiffView("a", "mine", "one"))
+
+
 async def test_a_new_process_knows_the_files_of_the_earlier_one(tmp_path: Path) -> None:
     async with recorded(tmp_path, three_turns()) as (it, work):
         before = picture(work)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.llm.model import ModelFault
-from kimi_tui.protocol.commands import Interrupt, RunSlash, SendPrompt, Steer
+from kimi_tui.protocol.commands import Interrupt, RevertTo, RunSlash, SendPrompt, Steer
 from kimi_tui.protocol.events import (
     FlowEnded,
     FlowMoved,
@@ -17,6 +17,7 @@ from kimi_tui.protocol.events import (
     SteerTaken,
     StepEnded,
     TextDelta,
+    TranscriptReset,
     TurnEnded,
     TurnStarted,
 )
@@ -53,11 +54,13 @@ async def test_ralph_repeats_the_task_until_the_model_says_stop(tmp_path: Path) 
         ]
         assert names(b) == ["ralph 1", "ralph 2", "ralph 3"]
         assert len(model.replies) == 1
-        assert [event.entry.text.partition("\n")[0] for event in b.all(TurnStarted)] == [
+        assert [event.entry.text[:24] for event in b.all(TurnStarted)] == [
             "/ralph 5 make it green",
-            "make it green",
-            "make it green",
+            "ralph 2: make it green -",
+            "ralph 3: make it green -",
         ]
+        await b.do(RevertTo(2))
+        assert b.last(TranscriptReset).prompt == "", "the loop's own words are not the user's"
         assert b.desk.title == "/ralph 5 make it green"
 
 

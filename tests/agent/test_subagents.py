@@ -102,7 +102,7 @@ async def test_its_steps_and_its_gauge_are_told_on_the_card_of_the_call(tmp_path
     async with bench(tmp_path, model) as b:
         stage(b, Echo())
         await b.turn("go")
-        assert "".join(event.text for event in b.all(ToolOutputDelta)) == "First a look.\n✓ Echo x · echoed\n"
+        assert "".join(event.text for event in b.all(ToolOutputDelta)) == "First a look.\nEcho x  echoed\n"
         view = b.last(SubagentChanged).subagent
         assert (view.call_id, view.type, view.description, view.state) == (
             "call-parsers",

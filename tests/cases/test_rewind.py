@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kimi_tui.protocol.commands import Interrupt, RevertTo, SendPrompt, Steer
-from kimi_tui.protocol.events import ContextSwitched, Noticed, PromptReturned, TextDelta, TranscriptReset, TurnEnded
+from kimi_tui.protocol.commands import Interrupt, PreviewRevert, RevertTo, SendPrompt, Steer
+from kimi_tui.protocol.events import (
+    ContextSwitched,
+    Noticed,
+    PromptReturned,
+    RevertPreviewed,
+    TextDelta,
+    TranscriptReset,
+    TurnEnded,
+)
+from kimi_tui.protocol.views import FileTouched
 from tests.cases.house import assistant, calls, checkpoint, house, result, usage, user
 
 
@@ -93,3 +102,17 @@ async def test_a_point_whose_record_is_damaged_is_refused_before_anything_is_tou
         assert [event.severity for event in said if isinstance(event, Noticed)] == ["error"]
         assert log.read_bytes() == damaged
         assert not list(it.folder.glob("context_*"))
+
+
+async def test_written_files_that_cannot_be_put_back_are_named_with_the_reason(tmp_path: Path) -> None:
+    outside = str(tmp_path / "outside.txt")
+    replies = [calls(*(("WriteFile", {"path": path, "content": "x"}) for path in ("in.txt", "out.log", outside)))]
+    async with house(tmp_path, replies) as it:
+        (it.work / ".gitignore").write_text("*.log\n")
+        await it.turn("write")
+        await it.do(PreviewRevert(0))
+        assert it.seen(RevertPreviewed)[-1].preview.files == (
+            FileTouched("in.txt", False, "deleted"),
+            FileTouched("out.log", stays="ignored by git"),
+            FileTouched(outside, stays="outside the work folder"),
+        )

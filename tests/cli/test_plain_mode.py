@@ -87,15 +87,16 @@ def test_time_is_moved_and_moved_back_by_commands(work: Path, tmp_path: Path) ->
     keyboard = talk(
         LaunchOptions(work_dir=work, model=model),
         *("first", "second", "/timeline", "/rewind 2", "stay", "/rewind 2", "1", "/undo", "/redo", "/redo", "/undo"),
-        *("/compact", "/rotations", "/diff now context_1.jsonl", "/name 0 start", "/timeline", "/context", "/doctor"),
+        *("/compact", "/rotations", "/diff now context_5.jsonl", "/name 0 start", "/timeline", "/context", "/doctor"),
     )
     said = "\n".join(keyboard.said)
     assert "0: first" in said and "2: second" in said
     assert said.index("Nothing has changed.") < said.index("Time moved: went back to checkpoint 2")
     assert "there is nothing to redo" in said
     assert "Compacted " in said
-    assert "context_1.jsonl, left by revert" in said
-    assert "only in context_1.jsonl: user: first" in said
+    assert "context_5.jsonl, left by compact" in said and "context_4.jsonl, left by undo" in said
+    assert "rotation context_4.jsonl" in said and "rotation context_1.jsonl" not in said, "undo took it back"
+    assert "only in context_5.jsonl: user: first" in said
     assert "0 «start»" in said
     assert "Context: " in said
     assert "✓ healthy" in said
@@ -120,9 +121,10 @@ def test_the_end_of_the_input_in_a_question_stops_the_turn_and_leaves(work: Path
 
 
 def test_a_model_that_cannot_answer_gives_the_prompt_back(work: Path) -> None:
-    keyboard = talk(LaunchOptions(work_dir=work, model="replay:/no/such/file"), "hello", "/cost")
+    keyboard = talk(LaunchOptions(work_dir=work, model="replay:/no/such/file"), "hello", "/cost", "/todo")
     assert sum("cannot answer" in line for line in keyboard.said) == 2
-    assert keyboard.drafts == ["", "hello", ""]
+    assert keyboard.drafts == ["", "hello", "", ""]
+    assert "There is no to-do list." in keyboard.said
 
 
 def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_path: Path) -> None:

@@ -166,3 +166,17 @@ def test_a_download_is_told_every_ten_per_cent() -> None:
     told = [line for event in coming for line in telling.take(event)]
     assert len(told) == 11
     assert told[1] == "fetching local: 10 % of 1.0 kB …"
+
+
+def test_what_a_flow_and_an_aside_do_is_told_in_lines() -> None:
+    told = Telling()
+    move = ev.FlowMoved("ralph", "R2", "make it green", "decision", 1, 2, 0, "", ("CONTINUE", "STOP"), 900, None)
+    assert list(told.take(move)) == ["Flow, turn 2: make it green"]
+    ended = ev.FlowEnded("ralph", "done", "ralph reached its end", 2, 1800)
+    assert list(told.take(ended)) == ["Flow ralph has ended: ralph reached its end"]
+    assert list(told.take(ev.AsideEnded("why?", "So."))) == ["So."]
+
+
+def test_a_subagent_asks_in_its_own_name() -> None:
+    view = ApprovalView("1", "Shell", "run a command", "ls", asker="find it")
+    assert next(approval_lines(view)) == "May I run a command? (asked by Shell of the subagent find it)"

@@ -48,8 +48,7 @@ async def test_the_tree_shows_checkpoints_rotations_why_and_when(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == str(folder)
     marks = [line.split(" · ")[0] for line in lines if line[0] in "○◉"]
-    assert marks == ["○ context_1.jsonl", "○ context_2.jsonl", "◉ context.jsonl", "○ context_3.jsonl"]
-    assert "revert to 1" in lines[4]
+    assert marks == ["○ context_1.jsonl", "◉ context.jsonl", "○ context_3.jsonl"]
     assert any("fix the parser" in line for line in lines)
     assert not any("CHECKPOINT" in line for line in lines)
 
@@ -60,9 +59,9 @@ async def test_the_tree_as_json_has_every_timeline_with_its_parent(
     assert await in_thread("timeline", folder.name, "--json") == 0
     tree = json.loads(capsys.readouterr().out)
     by_file = {timeline["file"]: timeline for timeline in tree["timelines"]}
-    first, second, live = by_file["context_1.jsonl"], by_file["context_2.jsonl"], by_file["context.jsonl"]
-    assert (first["parent"], second["parent"], live["parent"]) == (None, first["id"], second["id"])
-    assert (second["why"], second["checkpoint"], live["why"], live["live"]) == ("revert", 1, "undo", True)
+    first, live, undone = by_file["context_1.jsonl"], by_file["context.jsonl"], by_file["context_3.jsonl"]
+    assert (first["parent"], live["parent"], undone["parent"]) == (None, first["id"], None)
+    assert (live["why"], undone["why"], live["live"]) == ("undo", "compact", True)
     assert [mark["label"] for mark in first["checkpoints"]] == ["fix the parser", "now the lexer"]
     assert tree["live"] == live["id"]
 

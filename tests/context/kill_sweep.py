@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kimi_tui.context import Context
 from tests.context.faulty_disk import CountingDisk, DyingDisk
-from tests.context.scenarios import SCENARIOS, Scenario, litter, said_by, user
+from tests.context.scenarios import SCENARIOS, Scenario, all_said_by, litter, said_by, user
 
 TORN = ("append", "batch", "step", "revert", "compaction", "mend")
 
@@ -50,9 +50,9 @@ def sweep(scenario: Scenario, root: Path, torn: bool) -> dict[str, object]:
         context = await scenario.run(finished / "context.jsonl", disk)
         await context.close()
         write_json(root / "calls", disk.names)
-        write_json(root / "after", await said_by(finished / "context.jsonl"))
+        write_json(root / "after", await all_said_by(finished / "context.jsonl"))
         shutil.copytree(prepared, root / "untouched")
-        write_json(root / "before", await said_by(root / "untouched" / "context.jsonl"))
+        write_json(root / "before", await all_said_by(root / "untouched" / "context.jsonl"))
 
     assert in_child(finish) == 0
     names = json.loads((root / "calls").read_text())
@@ -78,7 +78,7 @@ def _case(scenario: Scenario, root: Path, point: int, torn: bool) -> str:
         await scenario.run(path, DyingDisk(point, torn=torn))
 
     async def look() -> None:
-        left = json.dumps(await said_by(path))
+        left = json.dumps(await all_said_by(path))
         state = next((name for name in ("after", "before") if left == (root / name).read_text()), "BROKEN")
         if torn and state == "BROKEN" and _between(root, left):
             state = "part"

@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kimi_tui.context import CheckpointRef, Context, Message, ToolCall
+from kimi_tui.context import CheckpointRef, Context, Message, ToolCall, list_rotations, read_timeline_file
 from kimi_tui.context.disk import Disk
+from kimi_tui.context.doctor import repair
 
 
 def user(text: str) -> Message:
@@ -47,6 +48,14 @@ async def a_reverted_session(path: Path) -> None:
     await context.close()
 
 
+async def an_undone_session(path: Path) -> None:
+    await a_reverted_session(path)
+    context = Context(path)
+    await context.restore()
+    await context.undo()
+    await context.close()
+
+
 async def a_torn_session(path: Path) -> None:
     await a_session(path)
     with path.open("ab") as file:
@@ -60,6 +69,20 @@ async def a_lost_session(path: Path) -> None:
     path.touch()
 
 
+async def a_damaged_session(path: Path) -> None:
+    await a_session(path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:5], b"junk\n", lines[5][:-1] + lines[6], *lines[7:]]))
+
+
+async def a_compressed_session(path: Path) -> None:
+    await a_reverted_session(path)
+    context = Context(path)
+    await context.restore()
+    await context.compress("context_1.jsonl")
+    await context.close()
+
+
 async def _nothing_more(context: Context) -> None:
     """Opening is all."""
 
@@ -69,9 +92,13 @@ class Scenario:
     name: str
     prepare: Callable[[Path], Awaitable[None]]
     act: Callable[[Context], Awaitable[object]]
+    mends: bool = False
+    """The session is repaired first, and only then opened."""
 
     async def run(self, path: Path, disk: Disk | None = None) -> Context:
         """Opens and acts on what `prepare` left."""
+        if self.mends:
+            repair(path, disk)
         context = Context(path, disk=disk)
         await context.restore()
         await self.act(context)
@@ -100,6 +127,11 @@ SCENARIOS = [
     Scenario("new prompt", a_session, lambda context: context.write_system_prompt("You help more.")),
     Scenario("go to", a_reverted_session, lambda context: context.go_to("context_1.jsonl")),
     Scenario("undo", a_reverted_session, lambda context: context.undo()),
+    Scenario("redo", an_undone_session, lambda context: context.redo()),
+    Scenario("compress", a_reverted_session, lambda context: context.compress("context_1.jsonl")),
+    Scenario("delete", a_reverted_session, lambda context: context.delete("context_1.jsonl")),
+    Scenario("delete compressed", a_compressed_session, lambda context: context.delete("context_1.jsonl")),
+    Scenario("repair", a_damaged_session, _nothing_more, mends=True),
     Scenario("mend", a_torn_session, _nothing_more),
     Scenario("bring back", a_lost_session, _nothing_more),
 ]
@@ -123,6 +155,21 @@ async def said_by(path: Path) -> tuple[object, ...]:
     await context.restore()
     await context.close()
     return told(context)
+
+
+async def all_said_by(path: Path) -> tuple[object, ...]:
+    """The same, with what the rotations say."""
+    return *(await said_by(path)), await _rotations(path)
+
+
+async def _rotations(path: Path) -> list[object]:
+    """What each says, which form it has, and how often it is there."""
+    found: list[object] = []
+    for rotation in await list_rotations(path):
+        said = [message.text() for message in (await read_timeline_file(path.parent / rotation.file)).history]
+        forms = sum(form.stat().st_size > 0 for form in path.parent.glob(f"{rotation.file}*"))
+        found.append([rotation.file, said, rotation.compressed, forms])
+    return found
 
 
 def litter(folder: Path) -> list[str]:

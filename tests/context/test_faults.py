@@ -14,7 +14,7 @@ from kimi_tui.context import Context
 from tests.context.faulty_disk import CountingDisk, NoLinkDisk, RefusingDisk
 from tests.context.scenarios import SCENARIOS, Scenario, a_session, litter, said_by, told, user
 
-ACTING = [scenario for scenario in SCENARIOS if scenario.name not in ("mend", "bring back")]
+ACTING = [scenario for scenario in SCENARIOS if scenario.name not in ("mend", "bring back", "repair")]
 
 
 async def prepared(scenario: Scenario, folder: Path) -> Path:

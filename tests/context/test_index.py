@@ -146,3 +146,70 @@ async def test_a_change_in_place_under_an_open_session_is_an_error_and_not_a_wro
     path.write_bytes(b"x" * 1000)
     with pytest.raises(OSError, match="another program changed"):
         list(context.history)
+
+
+async def grown(path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    """A session that was opened, has grown by a lot since and is still open."""
+    monkeypatch.setattr(index_module, "EVERY", 100_000)
+    context = await opened(path)
+    for number in range(8):
+        await context.checkpoint(add_user_message=False)
+        await context.append_message(user(f"{number}" * 30_000))
+    assert context._indexing is not None
+    await context._indexing
+    await context.append_message(user("after the index"))
+    return context
+
+
+async def test_after_a_kill_only_what_came_after_the_last_index_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = await grown(path, monkeypatch)
+    killed = path.with_name("killed")
+    killed.mkdir()
+    os.link(path, killed / "context.jsonl")
+    os.link(path.with_name("context.idx"), killed / "context.idx")
+    expected = await without_index(path)
+    seen = parsed_lines(monkeypatch)
+    again = Context(killed / "context.jsonl", read_only=True)
+    await again.restore()
+    assert everything(again) == expected
+    assert 1 <= len(seen) < 10
+    assert everything(again)[0] == told(context)
+
+
+async def test_an_index_of_a_part_that_was_changed_since_is_not_believed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = await grown(path, monkeypatch)
+    context._store.log.close()
+    with path.open("r+b") as file:
+        at = path.read_bytes().index(b"3" * 30_000)
+        file.seek(at)
+        file.write(b"4")
+    expected = await without_index(path)
+    again = Context(path, read_only=True)
+    await again.restore()
+    assert everything(again) == expected
+
+
+async def test_a_session_that_began_small_gets_its_index_while_it_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "EVERY", 100_000)
+    path = tmp_path / "context.jsonl"
+    context = await opened(path)
+    await context.append_message(user("hello"))
+    await context.append_message(user("x" * 200_000))
+    assert context._indexing is not None
+    await context._indexing
+    assert index_module.load(path, path.with_name("context.idx"), keep_all_below=0) is not None
+    await context.close()
+    again = await opened(path)
+    assert again.history == context.history
+
+
+async def test_a_record_that_is_half_there_waits_for_the_next_index(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b'{"role":"user","con')
+    assert index_module.renewed(None, path) is None

@@ -28,5 +28,5 @@ def test_every_kill_leaves_the_old_or_the_new_timeline(tmp_path: Path) -> None:
     assert broken == []
     assert sum(result["points"] for result in results) > 100
     switches = [result for result in results if "link" in result["calls"] and not result["torn"]]
-    assert len(switches) >= 7
+    assert len(switches) >= 8
     assert all(result["before"] and result["after"] for result in switches)

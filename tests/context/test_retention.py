@@ -8,6 +8,7 @@ import pytest
 
 from kimi_tui.context import Budget, Context, list_rotations, read_timeline_file
 from kimi_tui.context.disk import Disk
+from kimi_tui.context.packed import pack, packed_size
 from tests.context.faulty_disk import RefusingDisk
 from tests.context.scenarios import a_session, told, user
 
@@ -27,8 +28,8 @@ async def test_the_dry_run_names_what_would_go_and_spares_pins_and_the_newest(tm
     context = await with_rotations(tmp_path / "context.jsonl", 9)
     await context.pin("context_2.jsonl")
     names = sorted(tmp_path.iterdir())
-    asked = await context.over_budget(Budget(rotations=6, compress_after=4))
-    assert [(each.change, each.file) for each in asked] == [
+    asked = await context.pruning(Budget(rotations=6, compress_after=4))
+    assert [(each.change, each.file) for each in asked.proposals] == [
         ("delete", "context_1.jsonl"),
         ("delete", "context_3.jsonl"),
         ("delete", "context_4.jsonl"),
@@ -39,8 +40,8 @@ async def test_the_dry_run_names_what_would_go_and_spares_pins_and_the_newest(tm
 
 async def test_the_size_budget_counts_too_but_never_touches_the_newest_three(tmp_path: Path) -> None:
     context = await with_rotations(tmp_path / "context.jsonl", 5)
-    asked = await context.over_budget(Budget(size=0, compress_after=99))
-    assert [each.file for each in asked] == ["context_1.jsonl", "context_2.jsonl"]
+    asked = await context.pruning(Budget(size=0, compress_after=99))
+    assert [each.file for each in asked.proposals] == ["context_1.jsonl", "context_2.jsonl"]
 
 
 async def test_a_compressed_rotation_reads_and_comes_back_as_before(tmp_path: Path) -> None:
@@ -108,3 +109,40 @@ async def test_a_refused_compression_loses_nothing(tmp_path: Path) -> None:
     assert path.read_bytes() == b""
     assert list((await read_timeline_file(path)).history) == expected
     assert told(context) == known
+
+
+async def test_compressing_comes_first_and_only_the_rest_is_deleted(tmp_path: Path) -> None:
+    context = await with_rotations(tmp_path / "context.jsonl", 8)
+    sizes = {each.file: each.size for each in await list_rotations(context.file_backend)}
+    budget = Budget(size=sum(sizes.values()) - sizes["context_1.jsonl"], compress_after=5)
+    found = await context.pruning(budget)
+    assert found.over
+    assert [(each.change, each.file) for each in found.proposals] == [
+        ("compress", f"context_{number}.jsonl") for number in (1, 2, 3)
+    ]
+    freed = [await context.compress(each.file) for each in found.proposals]
+    assert freed == [each.frees for each in found.proposals]
+    assert not (await context.pruning(budget)).over
+
+
+async def test_what_the_next_undo_or_redo_goes_to_is_spared_and_other_steps_are_named(tmp_path: Path) -> None:
+    context = await with_rotations(tmp_path / "context.jsonl", 5)
+    for _ in range(2):
+        await context.undo()
+    undo, redo = context.undo_target(), context.redo_target()
+    assert undo is not None and redo is not None
+    found = await context.pruning(Budget(rotations=0, compress_after=99))
+    assert {undo.file, redo.file}.isdisjoint(each.file for each in found.proposals)
+    steps = {each.file: each.step for each in found.proposals}
+    assert steps["context_1.jsonl"] == "undo"
+    for each in found.proposals:
+        await context.delete(each.file)
+    assert context.undo_target() == undo and context.redo_target() == redo
+
+
+def test_the_size_after_compressing_is_told_beforehand_also_of_a_big_file(tmp_path: Path) -> None:
+    lines = [f'{{"role":"user","content":"{number} {number * number % 977:x} said"}}\n' for number in range(60_000)]
+    data = "".join(lines).encode()
+    assert len(data) > 2 << 20
+    (tmp_path / "context_1.jsonl").write_bytes(data)
+    assert packed_size(tmp_path / "context_1.jsonl") == pytest.approx(len(pack(data)), rel=0.25)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.context import CheckpointRef, Context, compare, list_rotations, read_timeline_file
+from kimi_tui.context.doctor import check
 from kimi_tui.context.timeline import ROOT
 from tests.context.scenarios import a_session, assistant, told, user
 
@@ -208,3 +209,47 @@ async def test_names_of_checkpoints_follow_into_timelines_that_share_them(contex
     context = await reopened(context)
     assert context.timeline.names() == {}
     assert context.timeline.names(ROOT) == {1: "green", 3: "late"}
+
+
+def told_by(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("context*.jsonl")}
+
+
+async def test_undo_and_redo_again_and_again_do_not_make_the_folder_grow(context: Context) -> None:
+    folder = context.file_backend.parent
+    await context.revert_to(1)
+    back, known = told_by(folder), context.timeline
+    for _ in range(3):
+        await context.undo()
+        assert (len(told_by(folder)), sorted(told_by(folder).values())) == (2, sorted(back.values()))
+        await context.redo()
+        assert told_by(folder)["context.jsonl"] == back["context.jsonl"]
+        assert sorted(told_by(folder).values()) == sorted(back.values())
+    assert len(context.timeline.nodes) == len(known.nodes)
+    timeline = context.timeline
+    await context.close()
+    again = Context(context.file_backend)
+    await again.restore()
+    assert again.timeline == timeline
+    assert [finding for finding in check(context.file_backend).findings if "gone" in finding.what] == []
+
+
+async def test_what_is_appended_after_an_undo_is_in_no_rotation(context: Context) -> None:
+    await context.revert_to(1)
+    await context.undo()
+    before = told_by(context.file_backend.parent)
+    await context.append_message(user("later"))
+    after = told_by(context.file_backend.parent)
+    assert [name for name in after if after[name] != before[name]] == ["context.jsonl"]
+
+
+async def test_a_pinned_or_compressed_rotation_stays_when_undo_goes_to_it(context: Context) -> None:
+    folder = context.file_backend.parent
+    await context.revert_to(1)
+    await context.pin("context_1.jsonl")
+    await context.undo()
+    assert (folder / "context_1.jsonl").read_bytes() == context.file_backend.read_bytes()
+    await context.compress("context_2.jsonl")
+    await context.redo()
+    assert sorted(path.name for path in folder.glob("context_2*"))[0] == "context_2.jsonl"
+    assert context.timeline.node_of("context_2.jsonl") is not None

@@ -15,6 +15,7 @@ from kimi_tui.injections import (
 )
 from kimi_tui.injections.plan import full_reminder, sparse_reminder
 from kimi_tui.protocol.messages import Message, Role
+from kimi_tui.resources import prompt
 
 PLAN = StepView(plan=True, plan_file=Path("/plans/p.md"))
 
@@ -106,18 +107,44 @@ async def test_only_the_root_agent_is_reminded() -> None:
     assert await kinds(AfkInjectionProvider(), [], view) == []
 
 
+def reminded(text: str) -> Message:
+    return Message(role="user", content=f"<system-reminder>\n{text}\n</system-reminder>")
+
+
 async def test_absence_is_told_once_and_again_after_a_compaction_or_a_toggle() -> None:
     provider, away = AfkInjectionProvider(), StepView(afk=True)
-    assert len(await kinds(provider, [], away)) == 1
-    assert await kinds(provider, [], away) == []
-    await provider.on_context_compacted()
-    assert len(await kinds(provider, [], away)) == 1
-    await provider.on_afk_changed(False)
-    (back,) = await provider.get_injections([], StepView())
-    assert back.type == "afk_off"
-    assert await kinds(provider, [], StepView()) == []
+    history = said("u:go")
+    assert await kinds(provider, history, away) == [prompt("afk")]
+    history.append(reminded(prompt("afk")))
+    assert await kinds(provider, history, away) == []
+    assert await kinds(provider, [*history, *said("a:on it", "u:more")], away) == []
+    assert await kinds(provider, said("u:summary"), away) == [prompt("afk")]
+    assert await kinds(provider, history, StepView()) == [prompt("afk_off")]
+    history.append(reminded(prompt("afk_off")))
+    assert await kinds(provider, history, StepView()) == []
+    assert await kinds(provider, history, away) == [prompt("afk")]
+    history.append(reminded(prompt("afk")))
     await provider.on_afk_changed(True)
-    assert len(await kinds(provider, [], away)) == 1
+    assert await kinds(provider, history, away) == [prompt("afk")]
+
+
+async def test_the_next_run_of_the_program_does_not_repeat_that_nobody_is_there() -> None:
+    history = [*said("u:go"), reminded(prompt("afk")), *said("a:done", "u:and now")]
+    assert await kinds(AfkInjectionProvider(), history, StepView(afk=True)) == []
+    long = [*history, *said(*("a:more" for _ in range(500)))]
+    assert await kinds(AfkInjectionProvider(), long, StepView(afk=True)) == []
+    assert await kinds(AfkInjectionProvider(), long, StepView()) == [prompt("afk_off")]
+
+
+async def test_a_jump_to_before_the_word_makes_it_due_again() -> None:
+    provider, away = AfkInjectionProvider(), StepView(afk=True)
+    history = [*said("u:go"), reminded(prompt("afk")), *said("a:done")]
+    assert await kinds(provider, history, away) == []
+    assert await kinds(provider, [*history[:1], *said("a:x", "u:y", "a:z")], away) == [prompt("afk")]
+
+
+async def test_what_a_user_says_about_absence_is_no_reminder() -> None:
+    assert await kinds(AfkInjectionProvider(), said(f"u:{prompt('afk')}"), StepView(afk=True)) == [prompt("afk")]
 
 
 async def test_nobody_is_welcomed_back_who_was_never_said_to_be_away() -> None:

@@ -224,6 +224,7 @@ async def test_a_plan_that_is_sent_back_keeps_plan_mode_on(
         ((("make it C",),), False, "make it C"),
         (((KEEP_PLANNING,),), False, "stays on"),
         (None, True, "would recommend"),
+        ((), False, "stays on"),
     ],
 )
 async def test_with_several_ways_the_user_chooses_one(

@@ -652,7 +652,14 @@ async def test_text_typed_while_the_chat_has_the_focus_goes_to_the_prompt() -> N
 
 
 async def test_a_command_opens_its_page_and_escape_closes_it() -> None:
-    pages = {"/context": "ContextView", "/sessions": "Sessions", "/model": "ModelPicker", "/rotations": "Rotations"}
+    pages = {
+        "/context": "ContextView",
+        "/sessions": "Sessions",
+        "/model": "ModelPicker",
+        "/rotations": "Rotations",
+        "/tasks": "Tasks",
+        "/mcp": "Mcp",
+    }
     async with stage() as shown:
         for typed, page in pages.items():
             shown.write(typed)

@@ -1,10 +1,18 @@
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from textual import events
+
+from kimi_tui.options import UiOptions
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import ApprovalView
-from kimi_tui.ui.attention import notification, title, worth_a_bell
+from kimi_tui.ui.attention import heading, notification, title, worth_a_bell
+from kimi_tui.ui.marks import ASCII, UNICODE
+from kimi_tui.ui.state import ScreenState
+from tests.ui.session import opened, reset
+from tests.ui.test_app import stage
 
 
 @pytest.mark.parametrize(
@@ -28,3 +36,28 @@ def test_only_what_somebody_who_looks_elsewhere_wants_to_know_rings(event: ev.Ev
 def test_titles_cannot_smuggle_escape_codes() -> None:
     assert title("a\x1b]0;b\x07\nc") == "\x1b]2;a ⏎ c\x07"
     assert notification("x\x07y").count("\x07") == 2
+
+
+def test_the_title_tells_whether_it_works_asks_or_broke() -> None:
+    idle = ScreenState(opened=True, work_dir="/src/parser")
+    assert heading(idle, UNICODE) == "parser – kimi-tui"
+    assert heading(replace(idle, title="Fix it", activity="thinking"), UNICODE) == "▸ Fix it – kimi-tui"
+    assert heading(replace(idle, activity="tool"), ASCII) == "> parser – kimi-tui"
+    assert heading(replace(idle, activity="tool", questions=("r",)), UNICODE) == "? parser – kimi-tui"
+    assert heading(replace(idle, failed="it broke"), UNICODE) == "✗ parser – kimi-tui"
+    assert heading(ScreenState(), UNICODE) == "kimi-tui"
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_a_question_rings_while_somebody_looks_elsewhere_unless_that_is_not_wanted(
+    wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ev.ApprovalRequested(ApprovalView("r", "Shell", "run a command"))
+    async with stage(opened(), reset(), options=UiOptions(notifications=wanted)) as shown:
+        said: list[str] = []
+        monkeypatch.setattr(shown.app, "_say", said.append)
+        await shown.tell(asked)
+        assert said == [title("? Fix the parser – kimi-tui")]
+        shown.app.post_message(events.AppBlur())
+        await shown.tell(ev.ApprovalWithdrawn("r"), asked)
+        assert (notification("wants to run a command") in said) is wanted

@@ -4,9 +4,10 @@ import pytest
 
 from kimi_tui.protocol.views import Tokens
 from kimi_tui.ui.marks import ASCII
+from kimi_tui.ui.meter import bar
 from kimi_tui.ui.rows import Piece
 from kimi_tui.ui.state import Compaction
-from kimi_tui.ui.widgets.gauge import bar, compaction_pieces, compaction_share, gauge_pieces
+from kimi_tui.ui.widgets.gauge import compaction_pieces, compaction_share, gauge_pieces
 from tests.ui.session import TOKENS
 
 

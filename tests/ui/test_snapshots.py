@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from kimi_tui.options import UiOptions
 from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.views import TaskView, TodoItem
 from kimi_tui.ui.app import KimiApp
 from tests.ui.fakes import ScriptedAgent
 from tests.ui.samples import ROWS
@@ -100,3 +101,12 @@ def test_help(snap_compare: Any) -> None:
         await pilot.press("f1")
 
     assert picture(snap_compare, (90, 30), steps)
+
+
+def test_a_to_do_list_and_tasks_that_run(snap_compare: Any) -> None:
+    async def steps(app: KimiApp, pilot: Pilot[None]) -> None:
+        await pilot.press("alt+t")
+
+    todos = (TodoItem("read the parser", "done"), TodoItem("edit it", "in_progress"), TodoItem("run tests", "pending"))
+    task = TaskView("bash-1", "npm run dev", "running", started_at=1.0)
+    assert picture(snap_compare, (100, 24), steps, told=(ev.TodosChanged(todos), ev.TasksChanged((task,))))

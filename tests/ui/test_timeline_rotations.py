@@ -10,12 +10,18 @@ from kimi_tui.protocol.commands import (
     CompareTimelines,
     ExportTimeline,
     ListRotations,
+    ProposePruning,
+    PruneRotations,
     ReadRotation,
     RestoreRotation,
 )
+from kimi_tui.protocol.events import PruningProposed
+from kimi_tui.protocol.views import PruneStep, PruningView
 from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
+from kimi_tui.ui.screens.prune import Prune
 from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
 from tests.ui.waiting import settled, until
@@ -161,3 +167,53 @@ async def test_the_conversation_is_searched_too() -> None:
         await pilot.press("escape")
         await settled(pilot)
         assert screen.rotations.has_focus
+
+
+PRUNING = PruningView(
+    (
+        PruneStep("context_1.jsonl", "delete", 4_100_000, 4_100_000, "revert", NOW - 7200, "undo"),
+        PruneStep("context_2.jsonl", "compress", 1_200_000, 900_000, "compact", NOW - 3600),
+    ),
+    rotations=22,
+    size=212_000_000,
+    max_rotations=20,
+    max_size=200_000_000,
+)
+
+
+async def proposed(pilot: Pilot[None], found: PruningView) -> list[str]:
+    app = pilot.app
+    assert isinstance(app, Stage)
+    await opened(pilot, "P")
+    assert ProposePruning() in app.commands
+    app.tell(PruningProposed(found))
+    await settled(pilot)
+    assert isinstance(app.screen, Prune)
+    return ["".join(line.text for line in sheet.render_lines(sheet.size.region)) for sheet in app.screen.query(Sheet)]
+
+
+async def test_pruning_lists_every_file_with_what_it_frees_and_the_safe_answer_comes_first() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        said = " ".join("".join(await proposed(pilot, PRUNING)).split())
+        assert "Prune 2 rotations?" in said and "22 of 20 rotations, 212 MB of 200 MB" in said
+        assert "delete context_1 you went back undo goes there 4.1 MB 2 h" in said
+        assert "compress context_2 compacted 1.2 MB → about 300 KB 1 h" in said
+        assert "Undo would reach 1 step less far." in said
+        await pilot.press("enter")
+        assert not any(isinstance(command, PruneRotations) for command in app.commands)
+        app.tell(PruningProposed(PRUNING))
+        await settled(pilot)
+        await pilot.press("down", "enter")
+        await settled(pilot)
+        assert app.commands[-1] == PruneRotations(PRUNING.steps)
+
+
+async def test_within_the_budget_pruning_only_says_how_it_stands() -> None:
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        said = " ".join("".join(await proposed(pilot, PruningView((), 4, 3_000_000, 20, 200_000_000))).split())
+        assert "There is nothing to prune" in said and "4 of 20 rotations, 3.0 MB of 200 MB" in said
+        await pilot.press("enter")
+        await settled(pilot)
+        assert len(app.screen_stack) == 2

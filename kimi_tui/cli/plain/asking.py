@@ -29,8 +29,8 @@ def approve(view: ApprovalView, say: Say, ask: Ask) -> AnswerApproval:
 
 
 def approval_lines(view: ApprovalView) -> Iterator[str]:
-    asker = f" of {one_line(view.asker)}" if view.asker else ""
-    yield f"May I {one_line(view.action)}? (asked by {one_line(view.tool)}{asker})"
+    asker = f"{view.tool} of the subagent {view.asker}" if view.asker else view.tool
+    yield f"May I {one_line(view.action)}? (asked by {one_line(asker)})"
     if view.outside:
         yield "This lies outside the allowed folders."
     yield from (f"    {line}" for line in view.detail.splitlines())

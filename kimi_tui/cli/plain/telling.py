@@ -11,7 +11,7 @@ from kimi_tui.cli.plain.speaking import Speaker
 from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import Entry, McpServerView, ModelView, TaskView, TodoItem
+from kimi_tui.protocol.views import Entry, McpServerView, ModelView, SubagentView, TaskView, TodoItem
 
 Lines = Sequence[str]
 
@@ -117,7 +117,7 @@ class Telling:
                     yield tool.output.rstrip("\n")
                 yield listings.tool_line(tool)
             case ev.TodosChanged(todos):
-                yield from map(_todo, todos)
+                yield from map(todo_line, todos)
 
     def _beside(self, event: ev.Event) -> Iterable[str]:
         match event:
@@ -129,6 +129,8 @@ class Telling:
                 yield f"Flow {flow} has ended: {message}"
             case ev.AsideEnded(answer=answer, fault=fault):
                 yield answer or f"No answer: {fault}"
+            case ev.SubagentChanged(SubagentView(description=name, state="running", steps=0)):
+                yield f"Subagent {one_line(name)} begins."
             case ev.TaskRead(task, output):
                 yield from (*islice(listings.tasks([task]), 1), output.rstrip())
             case ev.TasksChanged(tasks):
@@ -198,5 +200,5 @@ def _entry(entry: Entry) -> str:
     return listings.entry_line(entry)
 
 
-def _todo(item: TodoItem) -> str:
+def todo_line(item: TodoItem) -> str:
     return f"{_BOXES[item.status]} {one_line(item.title)}"

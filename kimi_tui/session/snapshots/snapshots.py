@@ -19,6 +19,8 @@ from kimi_tui.session.snapshots.values import FileChange, Held, Limits, RestoreR
 
 T = TypeVar("T")
 
+OUTSIDE = "outside the work folder"
+IGNORED = "ignored by git"
 _SHOWN = 512 << 10
 """Bytes of a text that is compared on a screen, at most."""
 
@@ -75,8 +77,12 @@ class Snapshots:
         return await self._run(lambda: self._restore(snapshot, paths, overwrite))
 
     async def text_of(self, wish: Wish) -> DiffView | None:
-        """What putting this path back would change, from how we left it; None when that is no text."""
-        return await self._run(lambda: self._view(wish.path, wish.have, wish.want))
+        """What putting this path back would change, from how it is now; None when that is no text."""
+        return await self._run(lambda: self._towards(wish))
+
+    async def unreachable(self, paths: Sequence[str]) -> dict[str, str]:
+        """Which of these paths, as tools name them, no snapshot holds although they are there, and why not."""
+        return await self._run(lambda: self._unreachable(paths))
 
     async def tidy(self, keep_days: int, wanted: frozenset[str]) -> None:
         """Let go of old snapshots, but for the wanted ones. In the background: this may take long."""
@@ -101,6 +107,25 @@ class Snapshots:
         found = wishes(self._store.trees, stretches)
         there = [(wish, self._disk.held(wish.path)) for wish in found]
         return [(wish, wish.edited or held != wish.have) for wish, held in there if held != wish.want]
+
+    def _towards(self, wish: Wish) -> DiffView | None:
+        have = wish.have
+        if self._disk.held(wish.path) != have:  # edited since: what that edit would lose is to be seen
+            have = self._store.trees.held(self._store.take().id, wish.path)
+        return self._view(wish.path, have, wish.want)
+
+    def _unreachable(self, paths: Sequence[str]) -> dict[str, str]:
+        found = {path: self._why_not(path) for path in paths}
+        return {path: why for path, why in found.items() if why}
+
+    def _why_not(self, path: str) -> str:
+        root, place = self._disk.root, Path(self._disk.root, path).resolve()
+        if not place.is_relative_to(root):
+            return OUTSIDE
+        name, last = place.relative_to(root).as_posix(), self._store.last()
+        if last is None or self._disk.held(name) is None or self._store.trees.held(last, name) is not None:
+            return ""
+        return self._store.trees.notes(last).skipped.get(name, IGNORED)
 
     def _restore(self, snapshot: str, paths: Sequence[str] | None, overwrite: frozenset[str]) -> RestoreResult:
         last = self._store.last()

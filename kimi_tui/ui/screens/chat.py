@@ -14,10 +14,12 @@ from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit
 from kimi_tui.ui.screens.keyboard import Keyboard
 from kimi_tui.ui.state import apply
+from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
+from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
 
 
@@ -37,6 +39,7 @@ class ChatScreen(Keyboard):
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
+            self.take_compaction(event)
             self.asking.take(event, offer=not self.editor.text)
             if note := toasts.toast(event):
                 self.notify(note.text, severity=note.severity, markup=False)
@@ -49,6 +52,8 @@ class ChatScreen(Keyboard):
         self.status.show(state)
         self.gauge.show(state)
         self.activity.show(state)
+        self.soft_warning.show(state)
+        self.todos.show(state.todos)
         self.queue.show(state.steers, state.prompts)
         self.editor.something_queued = bool(state.steers or state.prompts)
         self.show_keys()
@@ -77,13 +82,21 @@ class ChatScreen(Keyboard):
                 self._opened(event)
             case ev.TranscriptReset():
                 self._prompt_after_jump(event)
+                if self.state.read_only:
+                    self.conversation.say(Entry("note", self.state.read_only))
             case ev.SessionsListed() if self.is_current and not self.conversation.stored:
                 self.do("sessions")  # started in order to pick one
             case ev.PromptReturned(text):
                 self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
             case ev.TurnEnded():
-                if entry := toasts.ended(event):
+                if entry := toasts.ended(event, walking=self.state.walking):
                     self.conversation.say(entry)
+            case ev.FlowEnded():
+                self.conversation.say(toasts.walked(event))
+            case ev.AsideEnded():
+                self.conversation.say(toasts.aside(event))
+            case ev.CommandsChanged():
+                self.prompt.know(slash.known(self.state), self.state.work_dir)
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -135,6 +148,11 @@ class ChatScreen(Keyboard):
             case "edit":
                 self.post_message(Edit(event.text, keep=False))
 
+    @on(Activity.TodosAsked)
+    @on(Todos.Folded)
+    def _fold_todos(self) -> None:
+        self.action_todo()
+
     @on(Asking.Answered)
     def _back_to_the_prompt(self) -> None:
         self.editor.focus()
@@ -154,7 +172,7 @@ class ChatScreen(Keyboard):
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            form = cmd.Steer if self.state.activity else cmd.SendPrompt
+            form = cmd.Steer if self.state.activity or self.state.walking else cmd.SendPrompt
             self._leave_prompt(form(event.text, event.images))
         elif not self.mean(meaning):
             self.editor.give_back(event.text)
@@ -188,6 +206,8 @@ class ChatScreen(Keyboard):
         match name:
             case "timeline":
                 self.action_timeline()
+            case "todo":
+                self.action_todo()
             case "rotations":
                 self.sidebar.browse()
             case "rewind":

@@ -1,7 +1,7 @@
 """What fills the context, largest first: categories with bars, their largest items, and the sum that the gauge shows.
 
 Asks for `MeasureContext` and listens to `ContextMeasured`. Solid bars are exact, hatched ones and a `~` are estimates.
-Enter or Space folds the items of a category.
+Enter or Space folds the items of a category; `x` drops the result of a tool, after a question.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ import time
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 
-from kimi_tui.protocol.commands import MeasureContext
-from kimi_tui.protocol.events import ContextMeasured, Event
+from kimi_tui.protocol.commands import DropResult, MeasureContext
+from kimi_tui.protocol.events import ContextMeasured, ContextSwitched, Event
 from kimi_tui.protocol.views import Tokens, TokenShare
 from kimi_tui.ui.cells import ago, count, fit, literal
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, Span
 from kimi_tui.ui.widgets.lines import Lines
+from kimi_tui.ui.widgets.options import Option
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 OPEN = 2
@@ -41,6 +45,9 @@ class Shares(Lines):
     """Categories and, where unfolded, their items."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "choose", "fold", show=False)]
+
+    class Moved(Message):
+        """The cursor rests on another row."""
 
     def __init__(self, marks: Marks, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -70,9 +77,28 @@ class Shares(Lines):
         return len(self._rows)
 
     def stops(self, index: int) -> bool:
-        return self._rows[index][1] < 0
+        """On categories, and on what can be dropped."""
+        return self._rows[index][1] < 0 or self._entry(index) is not None
+
+    def _entry(self, index: int) -> int | None:
+        place, item = self._rows[index]
+        entries = self.shares[place].entries
+        return entries[item] if 0 <= item < len(entries) else None
+
+    @property
+    def droppable(self) -> tuple[int, str, int] | None:
+        """Under the cursor: the chat entry of a result, what it is, its tokens."""
+        if not self._rows or (entry := self._entry(self.cursor)) is None:
+            return None
+        place, item = self._rows[self.cursor]
+        return (entry, *self.shares[place].items[item])
+
+    def moved(self) -> None:
+        self.post_message(self.Moved())
 
     def chosen(self) -> None:
+        if self.droppable:
+            return
         self._open ^= {self.shares[self._rows[self.cursor][0]].category}
         self._list()
 
@@ -121,6 +147,8 @@ def outlook(tokens: Tokens, now: float) -> list[str]:
 class ContextView(Page):
     """See the module."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("x,delete", "drop", "drop this result")]
+
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.shares = Shares(marks, classes="listing")
@@ -139,6 +167,29 @@ class ContextView(Page):
             self.shares.show(event.shares, event.tokens)
             self.query_one(".about", Sheet).changed()
             self.frame_changed()
+        elif isinstance(event, ContextSwitched):
+            ask(self, MeasureContext())
+
+    @on(Shares.Moved)
+    def _look_again(self) -> None:
+        self.frame_changed()
+
+    def action_drop(self) -> None:
+        found = self.shares.droppable
+        if found is None:
+            return
+        entry, name, tokens = found
+        about = (
+            f"Frees about {count(tokens)} tokens. The call stays, a short note takes the place of its result. "
+            "It can be undone."
+        )
+        options = (Option("drop", "drop the result"), Option("cancel", "keep it"))
+
+        def drop(answer: str | None) -> None:
+            if answer == "drop":
+                ask(self, DropResult(entry))
+
+        self.app.push_screen(Ask(f"Drop {literal(name)}?", options, about), drop)
 
     def _about(self, width: int) -> Rows:
         return paragraph(" · ".join(outlook(self.shares.tokens, self.clock())), width, "quiet", 3)
@@ -157,4 +208,5 @@ class ContextView(Page):
         return f"{figures} of {count(tokens.window)} · {share}" if width > 44 else f"{figures} · {share}"
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        return (("↑↓", "move"), ("enter", "unfold"), ("━", "exact"), ("╍ ~", "estimated"), ("esc", "back"))
+        act = ("x", "drop this result") if self.shares.droppable else ("enter", "unfold")
+        return (("↑↓", "move"), act, ("━", "exact"), ("╍ ~", "estimated"), ("esc", "back"))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from kimi_tui.protocol import commands as cmd
-from kimi_tui.ui.screens.searching import Searching
+from kimi_tui.ui.screens.compacting import Compacting
 from kimi_tui.ui.widgets.keys import BLOCK, BUSY, IDLE, TIMELINE
 
 AGAIN = 1.2
 """Seconds within which a second Esc or Ctrl+C counts as one with the first."""
 
 
-class Keyboard(Searching):
+class Keyboard(Compacting):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -26,6 +26,7 @@ class Keyboard(Searching):
         Binding("ctrl+o", "unfold", "unfold or fold everything", id="unfold", priority=True),
         Binding("ctrl+r", "search_history", "search earlier prompts", id="search_history", priority=True),
         Binding("tab", "answer", "answer what is asked, else to the chat", id="answer"),
+        Binding("alt+t", "todo", "show or fold the to-do list", id="todo", priority=True),
         Binding("alt+u", "undo", "take back the last jump", id="undo", priority=True),
         Binding("pageup", "scroll(-1)", "scroll the chat up", id="page_up"),
         Binding("pagedown", "scroll(1)", "scroll the chat down", id="page_down"),
@@ -70,6 +71,13 @@ class Keyboard(Searching):
         self.clear_selection()
         self.notify(f"Copied {len(text)} characters.", timeout=2)
         return True
+
+    @on(events.TextSelected)
+    def _tell_of_nothing(self) -> None:
+        """The mouse was dragged over a place without text: say so, Ctrl+C is not to mean something else now."""
+        if self.selections and not (self.get_selected_text() or "").strip():
+            self.clear_selection()
+            self.notify("There is no text to copy there.", timeout=2)
 
     def _again(self, key: str, hint: str) -> bool:
         """Whether the key was pressed a moment ago; if not, say what a second time would do."""
@@ -167,6 +175,12 @@ class Keyboard(Searching):
 
     def action_unfold(self) -> None:
         self.transcript.toggle_all()
+
+    def action_todo(self) -> None:
+        if self.state.todos:
+            self.todos.toggle()
+        else:
+            self.notify("There is no to-do list in this session.")
 
     def action_undo(self) -> None:
         self.submit(cmd.Undo())

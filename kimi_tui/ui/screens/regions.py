@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
@@ -25,7 +26,9 @@ from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.sidebar import Sidebar
+from kimi_tui.ui.widgets.soft_warning import SoftWarning
 from kimi_tui.ui.widgets.status import Status
+from kimi_tui.ui.widgets.todos import Todos
 
 
 class Regions(Screen[None]):
@@ -44,6 +47,8 @@ class Regions(Screen[None]):
         self.finder = Finder()
         self.asking = Asking()
         self.activity = Activity(marks)
+        self.soft_warning = SoftWarning(marks)
+        self.todos = Todos(marks)
         self.queue = Queue()
         self.prompt = Prompt(marks)
         self.set_class(marks is ASCII, "-ascii")
@@ -59,6 +64,8 @@ class Regions(Screen[None]):
                 yield self.finder
                 yield self.asking
                 yield self.activity
+                yield self.soft_warning
+                yield self.todos
                 yield self.queue
                 yield self.prompt
             yield self.sidebar
@@ -69,6 +76,9 @@ class Regions(Screen[None]):
     def on_mount(self) -> None:
         # Keys that came before now wait in this screen's own queue: they go to the prompt first, in their order.
         self.call_later(self.editor.focus)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.todos.fit_into(event.size.height)
 
     @property
     def editor(self) -> Editor:

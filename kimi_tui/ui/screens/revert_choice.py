@@ -6,9 +6,12 @@ The result is the command to submit (`RevertTo` or `Fork`), or None.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from kimi_tui.protocol.commands import Fork, RevertTo
@@ -16,21 +19,34 @@ from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.branch_rows import offset_of
 from kimi_tui.ui.cells import ago, cut, literal, plural
 from kimi_tui.ui.screens.dialog import Dialog
+from kimi_tui.ui.screens.file_changes import FileChanges
 from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.preview import drops, files_rows
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 UNTOUCHED = "no file on disk changes"
+UNRECORDED = "the files stay as they are: how they were at this point is not recorded"
 
 
-def ways(row: TimelineRow, preview: RevertPreview | None, files: bool) -> list[Option]:
+def outcome(preview: RevertPreview | None, overwritten: Collection[str] = ()) -> str:
+    """`changes 3 files, keeps 1 you edited`: what would become of the files together."""
+    found = [file for file in preview.files if not file.stays] if preview else []
+    if not found:
+        return "puts files back too; can be undone"
+    kept = sum(bool(file.change and file.changed_since) and file.path not in overwritten for file in found)
+    changed = f"changes {plural(len(found) - kept, 'file')}" if len(found) > kept else "changes no file"
+    return f"{changed}, keeps {kept} you edited" if kept else f"{changed}; can be undone"
+
+
+def ways(
+    row: TimelineRow, preview: RevertPreview | None, files: bool, overwritten: Collection[str] = ()
+) -> list[Option]:
     """What can be chosen for this point, the safe one first. `files`: a snapshot of the files exists."""
     options = [Option("conversation", "conversation", UNTOUCHED)]
     if files:
-        touched = plural(len(preview.files), "file") if preview and preview.files else "files"
         options += [
-            Option("both", "conversation and files", f"puts {touched} back too; can be undone", "moved"),
+            Option("both", "conversation and files", outcome(preview, overwritten), "moved"),
             Option("files", "files", "the conversation stays", "moved"),
         ]
     return [
@@ -43,6 +59,8 @@ def ways(row: TimelineRow, preview: RevertPreview | None, files: bool) -> list[O
 class RevertChoice(Dialog[RevertTo | Fork]):
     """Asks about `row`. `files` tells whether files can be put back; `note` drafts the carry-over note."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "files", "what happens to each file")]
+
     def __init__(
         self, row: TimelineRow, preview: RevertPreview | None = None, *, files: bool = False, note: str = ""
     ) -> None:
@@ -52,10 +70,12 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         self.files = files
         self.draft = note
         self.clock = time.time
+        self.overwrite: set[str] = set()
+        """Files edited since that are to be put back all the same: ticked by hand, never by us."""
 
     def body(self) -> ComposeResult:
         yield Sheet(self._facts, classes="facts")
-        yield Options(ways(self.row, self.preview, self._restorable), classes="options")
+        yield Options(self._ways(), classes="options")
         yield Input(self.draft, placeholder="a note for the earlier point (optional)", classes="note")
         yield Sheet(self._hints)
 
@@ -66,8 +86,19 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         """The figures, when they come after the question was opened."""
         if (preview.checkpoint, preview.file) == (self.row.checkpoint, self.row.file):
             self.preview = preview
-            self.query_one(".facts", Sheet).changed()
-            self.query_one(Options).change(ways(self.row, preview, self._restorable))
+            self._changed()
+
+    def on_screen_resume(self) -> None:
+        """Back from the files, where some may have been ticked."""
+        self._changed()
+
+    def _changed(self) -> None:
+        for sheet in self.query(Sheet):
+            sheet.changed()
+        self.query_one(Options).change(self._ways())
+
+    def _ways(self) -> list[Option]:
+        return ways(self.row, self.preview, self._restorable, self.overwrite)
 
     @property
     def _restorable(self) -> bool:
@@ -83,14 +114,25 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         if preview is None:
             return rows
         rows += paragraph(drops(preview), width, "quiet", 3)
-        rows += files_rows(preview, width, 4)
+        rows += files_rows(preview, width, 4, self.overwrite, ": f shows them")
+        if preview.files and not self._restorable:
+            rows += paragraph(UNRECORDED, width, "quiet", 2)
         rows += [[("still runs ", "moved"), (cut(literal(task), width - 11), "")] for task in preview.tasks[:3]]
         if preview.prompt:
             rows += [[(cut("its prompt comes back into the input", width), "quiet")]]
         return rows
 
     def _hints(self, width: int) -> Rows:
-        return [hint_row((("enter", "choose"), ("tab", "note"), ("esc", "nothing changes")), width)]
+        files = (("f", "files"),) if self._files_known else ()
+        return [hint_row((("enter", "choose"), *files, ("tab", "note"), ("esc", "nothing changes")), width)]
+
+    @property
+    def _files_known(self) -> bool:
+        return self.preview is not None and self.preview.restorable and bool(self.preview.files)
+
+    def action_files(self) -> None:
+        if self.preview is not None and self._files_known:
+            self.app.push_screen(FileChanges(self.row, self.preview.files, self.overwrite))
 
     @on(Options.Chosen)
     def _choose(self, event: Options.Chosen) -> None:
@@ -117,4 +159,5 @@ class RevertChoice(Dialog[RevertTo | Fork]):
             offset,
             note=note if way != "files" else "",
             files="restore" if way == "both" else "only" if way == "files" else "keep",
+            overwrite=tuple(sorted(self.overwrite)) if way in ("both", "files") else (),
         )

@@ -1,7 +1,7 @@
 """The rotation browser: every timeline that a jump left behind, and what was said in it.
 
-Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation` and `ExportTimeline` (see
-`ui/listening.py`), and listens to `RotationsListed` and `RotationRead`. Where two columns do not fit, the list comes
+Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `ProposePruning`, `ExportTimeline` (see
+`ui/listening.py`), and listens to what these are answered by. Where two columns do not fit, the list comes
 first and Enter opens the conversation.
 """
 
@@ -20,17 +20,20 @@ from kimi_tui.protocol.commands import (
     ChangeRotation,
     ExportTimeline,
     ListRotations,
+    ProposePruning,
+    PruneRotations,
     ReadRotation,
     RestoreRotation,
 )
-from kimi_tui.protocol.events import Event, RotationRead, RotationsListed
-from kimi_tui.protocol.views import RotationView
+from kimi_tui.protocol.events import Event, PruningProposed, RotationRead, RotationsListed
+from kimi_tui.protocol.views import PruningView, RotationView
 from kimi_tui.ui.cells import plural, size
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
+from kimi_tui.ui.screens.prune import Prune
 from kimi_tui.ui.tones import Rows, spread, stylesheet
 from kimi_tui.ui.widgets.options import Option
 from kimi_tui.ui.widgets.past import Past
@@ -49,6 +52,7 @@ LIST_KEYS = (
     ("p", "pin"),
     ("c", "compress"),
     ("x", "delete"),
+    ("P", "prune"),
     ("/", "search"),
     ("esc", "back"),
 )
@@ -74,6 +78,7 @@ class Rotations(Page):
         Binding("p", "pin", "pin"),
         Binding("c", "compress", "compress"),
         Binding("x,delete", "delete", "delete"),
+        Binding("P", "prune", "prune: what the budget asks for"),
         Binding("slash,ctrl+f", "find", "search in the conversation", key_display="/"),
         Binding("tab", "swap", "list or conversation", show=False),
     ]
@@ -106,6 +111,8 @@ class Rotations(Page):
         elif isinstance(event, RotationRead) and self.chosen and event.file == self.chosen.file:
             self._read = event.file
             self.past.read(event.entries)
+        elif isinstance(event, PruningProposed) and self.is_current:
+            self._ask_to_prune(event.pruning)
 
     def _list(self, rotations: tuple[RotationView, ...]) -> None:
         self.rotations.show(rotations)
@@ -211,6 +218,16 @@ class Rotations(Page):
                 self.dismiss()
 
         self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), restore)
+
+    def action_prune(self) -> None:
+        ask(self, ProposePruning())
+
+    def _ask_to_prune(self, pruning: PruningView) -> None:
+        def prune(answer: str | None) -> None:
+            if answer == "prune":
+                ask(self, PruneRotations(pruning.steps))
+
+        self.app.push_screen(Prune(pruning, self.rotations.clock), prune)
 
     def action_delete(self) -> None:
         chosen = self.chosen

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from time import monotonic
 
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
 from textual.timer import Timer
 
-from kimi_tui.ui.blocks import duration
-from kimi_tui.ui.cells import size
+from kimi_tui.ui.cells import duration, size
+from kimi_tui.ui.flow_run import figures
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.rows import Piece, spread
+from kimi_tui.ui.rows import Piece, shorten, spread
 from kimi_tui.ui.state import Progress, ScreenState
 from kimi_tui.ui.text import one_line
 from kimi_tui.ui.widgets.line import Line
@@ -30,6 +33,9 @@ _PHASES = {"fetching": "fetching", "checking": "checking", "starting": "starting
 class Activity(Line):
     """Shows one `ScreenState`; a timer runs only while something moves."""
 
+    class TodosAsked(Message):
+        """How far the list is was clicked."""
+
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.marks = marks
@@ -45,7 +51,7 @@ class Activity(Line):
         if state.retry is not self.state.retry:
             self._retry = monotonic()
         self.state = state
-        self._run_clock(bool(state.activity or state.progress))
+        self._run_clock(bool(state.activity or state.progress or state.aside))
         self.changed()
 
     def say(self, hint: str) -> None:
@@ -67,6 +73,8 @@ class Activity(Line):
             return spread([Piece("  "), Piece("waiting for your answer", "moved strong")], self._todo(), width)
         if state.activity:
             return spread(self._busy(), self._todo(), width)
+        if state.aside:
+            return spread(self._aside(), [], width)
         if state.progress:
             return progress_pieces(state.progress, width, self._frame(), self.marks)
         if state.failed or state.unavailable:
@@ -78,7 +86,7 @@ class Activity(Line):
 
     def _busy(self) -> list[Piece]:
         state, now, dot = self.state, monotonic(), self.marks.dot
-        pieces = [Piece(f"  {self._frame()} ", "now")]
+        pieces = [Piece(f"  {self._frame()} ", "now"), *self._flow()]
         if state.retry:
             left = max(0.0, state.retry.wait - (now - self._retry))
             again = f"try {state.retry.attempt} of {state.retry.attempts} in {duration(float(int(left + 0.99)))}"
@@ -90,14 +98,42 @@ class Activity(Line):
             ]
         return [*pieces, Piece("   esc", "moved"), Piece(" stops", "quiet")]
 
+    def _flow(self) -> list[Piece]:
+        """Where the flow stands, before what its turn is busy with."""
+        run = self.state.flow
+        if run is None or run.ended is not None:
+            return []
+        dot = self.marks.dot
+        said = [Piece(f"{one_line(run.flow.name)} ", "strong"), Piece(f" {dot} ".join(figures(run)), "quiet")]
+        if run.at is not None and run.flow.name != "ralph":
+            said += [Piece(f" {dot} ", "faint"), Piece(shorten(one_line(run.at.label), 30))]
+        return [*said, Piece(f" {dot} ", "faint")]
+
+    def _aside(self) -> list[Piece]:
+        return [
+            Piece(f"  {self._frame()} ", "now"),
+            Piece("asking aside ", "quiet"),
+            Piece(shorten(one_line(self.state.aside), 40)),
+            Piece("   esc", "moved"),
+            Piece(" stops", "quiet"),
+        ]
+
     def _todo(self) -> list[Piece]:
         todos = self.state.todos
         current = next((todo for todo in todos if todo.status == "in_progress"), None)
         if not todos or (current is None and all(todo.status == "done" for todo in todos)):
             return []
         done = sum(todo.status == "done" for todo in todos)
-        title = f"{one_line(current.title)} " if current else ""
-        return [Piece(title, "quiet"), Piece(f"{done}/{len(todos)} ", "faint")]
+        title = shorten(one_line(current.title), self.size.width // 3) if current else ""
+        return [
+            Piece(f"{done} of {len(todos)}", "faint"),
+            Piece(f" {self.marks.dot} {title} " if title else " ", "quiet"),
+        ]
+
+    def on_click(self, event: events.Click) -> None:
+        """On the to-do list: unfolds it."""
+        if event.x >= self.size.width - sum(cell_len(piece.text) for piece in self._todo()):
+            self.post_message(self.TodosAsked())
 
 
 def progress_pieces(progress: Progress, width: int, frame: str, marks: Marks = UNICODE) -> tuple[Piece, ...]:

@@ -19,7 +19,7 @@ from textual.widgets import Input
 
 from kimi_tui.protocol.commands import AnswerApproval
 from kimi_tui.protocol.views import ApprovalView
-from kimi_tui.ui.cells import cut_start, exact, literal, wrap
+from kimi_tui.ui.cells import cut, cut_start, exact, literal, wrap
 from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.diff_block import DiffBlock
 from kimi_tui.ui.widgets.guarded import GuardedOptions
@@ -126,6 +126,8 @@ class ApprovalPanel(Panel):
             more = "tab: answer"
         action = literal(approval.action)
         rows: Rows = [spread([(f"{action[:1].upper()}{action[1:]}?", "strong moved")], [(more, "quiet")], width)]
+        if approval.asker:
+            rows.append([("asked by the subagent ", "quiet"), (cut(literal(approval.asker), max(1, width - 22)), "")])
         if approval.outside:
             rows.append([("outside the allowed folders", "bad")])
             if approval.diffs:

@@ -16,7 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
-from kimi_tui.ui import images
+from kimi_tui.ui import clusters, images
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
 
@@ -75,6 +75,17 @@ class Editor(TextArea):
     def before_cursor(self) -> str:
         return self.get_text_range((0, 0), self.cursor_location)
 
+    def get_cursor_left_location(self) -> tuple[int, int]:
+        row, column = self.cursor_location
+        if column == 0:
+            return super().get_cursor_left_location()
+        return row, clusters.before(self.document.get_line(row), column)
+
+    def get_cursor_right_location(self) -> tuple[int, int]:
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        return (row, clusters.after(line, column)) if column < len(line) else super().get_cursor_right_location()
+
     def replace_before_cursor(self, start: int, text: str) -> None:
         """Replace what stands from character `start` of the text to the cursor."""
         head = self.before_cursor[:start]
@@ -124,6 +135,8 @@ class Editor(TextArea):
                     self.send(self.Queued)
             case key if key in self.NEW_LINE:
                 self.insert("\n")
+            case key if key in clusters.JOINERS:
+                self.insert(clusters.JOINERS[key])
             case "up":
                 return self._older()
             case "down":

@@ -12,9 +12,9 @@ from time import monotonic
 from textual.timer import Timer
 
 from kimi_tui.protocol.views import Tokens
-from kimi_tui.ui.blocks import duration
-from kimi_tui.ui.cells import count
+from kimi_tui.ui.cells import count, duration
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.meter import bar
 from kimi_tui.ui.rows import Piece, spread
 from kimi_tui.ui.state import Compaction, ScreenState
 from kimi_tui.ui.widgets.line import Line
@@ -59,36 +59,6 @@ def gauge_pieces(tokens: Tokens, width: int, marks: Marks = UNICODE) -> tuple[Pi
     return (Piece("  "), *bar(tokens, room, marks), Piece("   "), *figures)
 
 
-def bar(tokens: Tokens, width: int, marks: Marks = UNICODE) -> list[Piece]:
-    """The bar alone, neighbouring cells of one kind joined."""
-    window = max(1, tokens.window)
-    exact = _share(tokens.exact, window, width)
-    total = max(exact + (1 if tokens.pending else 0), _share(tokens.total, window, width)) if tokens.total else 0
-    reserved = width - _share(tokens.reserve, window, width)
-    trigger = min(width - 1, tokens.trigger * width // window) if tokens.trigger else -1
-    pieces: list[Piece] = []
-    for cell in range(width):
-        if cell == trigger:
-            piece = Piece(marks.trigger, "fold")
-        elif cell < exact:
-            piece = Piece(marks.exact, "now")
-        elif cell < total:
-            piece = Piece(marks.pending, "moved")
-        elif cell >= reserved:
-            piece = Piece(marks.reserve, "faint")
-        else:
-            piece = Piece(marks.room, "edge")
-        if pieces and pieces[-1].style == piece.style and piece.style != "fold":
-            pieces[-1] = piece._replace(text=pieces[-1].text + piece.text)
-        else:
-            pieces.append(piece)
-    return pieces
-
-
-def _share(tokens: int, window: int, width: int) -> int:
-    return min(width, math.ceil(tokens * width / window)) if tokens > 0 else 0
-
-
 def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
     """From the fullest form to the shortest."""
     exact = [Piece(count(tokens.exact), "now strong")]
@@ -116,8 +86,14 @@ def _cells(pieces: list[Piece]) -> int:
     return sum(len(piece.text) for piece in pieces)
 
 
-_PHASES = {"hooks": 0.03, "reading": 0.1, "summarising": 0.2, "switching": 0.97}
-_WORDS = {"hooks": "asking hooks", "reading": "reading", "summarising": "summary", "switching": "switching"}
+_PHASES = {"hooks": 0.03, "reading": 0.1, "summarising": 0.2, "reviewing": 0.95, "switching": 0.97}
+_WORDS = {
+    "hooks": "asking hooks",
+    "reading": "reading",
+    "summarising": "summary",
+    "reviewing": "waits for your word, summary",
+    "switching": "switching",
+}
 TYPICAL_SUMMARY = 1500
 """Tokens; where no share is told, the bar nears its end as the summary nears a few times this length."""
 

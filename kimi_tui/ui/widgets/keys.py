@@ -31,6 +31,7 @@ BLOCK: tuple[Hint, ...] = (
     ("↑↓", "blocks"),
     ("enter", "unfold"),
     ("c", "copy"),
+    ("p", "pin"),
     ("q", "quote"),
     ("e", "editor"),
     ("alt+↑↓", "turns"),

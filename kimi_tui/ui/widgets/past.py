@@ -30,7 +30,10 @@ class PastReader(Reader):
     OWN: ClassVar[str] = string.printable
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "use"
+        return action not in ("use", "pin")
+
+    def action_open(self) -> None:
+        self.action_fold()
 
 
 class Past(Vertical):

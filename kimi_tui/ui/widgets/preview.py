@@ -7,8 +7,11 @@ has answered. A preview for another point than the one aimed at is dropped, so a
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping
 
-from kimi_tui.protocol.views import FileTouched, RevertPreview, SwitchView, TimelineRow
+from rich.cells import cell_len
+
+from kimi_tui.protocol.views import FileFate, FileTouched, RevertPreview, SwitchView, TimelineRow
 from kimi_tui.ui.cells import ago, count, cut, cut_start, literal, plural, size
 from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.timeline_draw import switch_words
@@ -34,6 +37,11 @@ def drops(preview: RevertPreview) -> str:
     return f"{verb} {' · '.join(parts)}" if parts else f"{verb} nothing"
 
 
+FATES: Mapping[FileFate, str] = {"rewritten": "put back", "deleted": "removed", "recreated": "made again"}
+"""What becomes of a file, as the screen says it."""
+_VERB = max(len(words) for words in FATES.values()) + 1
+
+
 def state_of(file: FileTouched) -> str:
     """Whether the disk still holds what the agent wrote."""
     if file.changed_since is None:
@@ -41,21 +49,50 @@ def state_of(file: FileTouched) -> str:
     return "changed since" if file.changed_since else "unchanged since"
 
 
-def files_rows(preview: RevertPreview, width: int, limit: int = 3) -> Rows:
-    """`touched parser.py  unchanged since`, one row a file."""
+def fate_of(file: FileTouched, overwritten: bool = False) -> Span:
+    """What becomes of a file when files are put back, and in which tone. `overwritten`: even if edited since."""
+    if file.stays:
+        return "stays", "bad"
+    if not file.change:
+        return "touched", "quiet"
+    if file.changed_since and not overwritten:
+        return "kept", "moved"
+    return FATES[file.change], "bad" if file.changed_since else "quiet"
+
+
+def reason_of(file: FileTouched, overwritten: bool = False) -> Span:
+    """Why, where that is not plain."""
+    if file.stays:
+        return literal(file.stays), "quiet"
+    if not file.change:
+        return state_of(file), "moved" if file.changed_since else "faint"
+    if file.changed_since:
+        return ("over your edit", "bad") if overwritten else ("you edited it since", "moved")
+    return "", ""
+
+
+def files_rows(
+    preview: RevertPreview, width: int, limit: int = 3, overwritten: Collection[str] = (), more: str = ""
+) -> Rows:
+    """`removed    parser.py`, one row a file. `more` says behind the number of the others how to see them."""
     rows: Rows = []
     for file in preview.files[:limit]:
-        state = state_of(file)
-        beside = width >= 8 + len(state) + 12
-        room = width - 8 - (len(state) + 2 if beside else 0)
-        row: list[Span] = [("touched ", "quiet"), (cut_start(literal(file.path), room), "")]
-        if beside and state:
-            row.append((f"  {state}", "moved" if file.changed_since else "faint"))
-        rows.append(row)
-        if not beside and file.changed_since:
-            rows.append([(cut(f"  {state}", width), "moved")])
-    more = len(preview.files) - limit
-    return [*rows, [(f"and {plural(more, 'more file')}", "quiet")]] if more > 0 else rows
+        rows += _file_rows(file, width, file.path in overwritten)
+    others = len(preview.files) - limit
+    return [*rows, [(cut(f"and {plural(others, 'more file')}{more}", width), "quiet")]] if others > 0 else rows
+
+
+def _file_rows(file: FileTouched, width: int, overwritten: bool) -> Rows:
+    verb, tone = fate_of(file, overwritten)
+    said, loud = reason_of(file, overwritten)
+    lead = f"{verb:<{_VERB}}" if file.change or file.stays else f"{verb} "
+    beside = width >= len(lead) + cell_len(said) + 12
+    room = width - len(lead) - (cell_len(said) + 2 if beside else 0)
+    row: list[Span] = [(lead, tone), (cut_start(literal(file.path), room), "")]
+    if beside and said:
+        row.append((f"  {said}", loud))
+    below = not beside and (file.changed_since or file.stays)
+    return [row, [(cut(f"  {said}", width), loud)]] if below else [row]
 
 
 class Preview(Sheet):

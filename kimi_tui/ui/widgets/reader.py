@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from kimi_tui.protocol.views import Entry
+from kimi_tui.ui.blocks import foldable
 from kimi_tui.ui.conversation import Block
 from kimi_tui.ui.finding import spans
 from kimi_tui.ui.rows import Piece, Row, cut
@@ -28,7 +29,9 @@ class Reader(Transcript):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "block(-1)", "block above", show=False),
         Binding("down", "block(1)", "block below", show=False),
-        Binding("enter,space", "fold", "unfold or fold the block", show=False),
+        Binding("space", "fold", "unfold or fold the block", show=False),
+        Binding("enter", "open", "unfold the block; of a jump: the file it left behind", show=False),
+        Binding("p", "pin", "pin the block: compactions keep it", show=False),
         Binding("c", "use('copy')", "copy the block", show=False),
         Binding("q", "use('quote')", "quote the block", show=False),
         Binding("e", "use('edit')", "open the block in the editor", show=False),
@@ -44,10 +47,23 @@ class Reader(Transcript):
     class Typed(Message):
         text: str
 
+    @dataclass
+    class Pinned(Message):
+        """The entry with that stored index is to be pinned, or let go."""
+
+        index: int
+        on: bool
+
+    @dataclass
+    class Opened(Message):
+        """The file that a jump left behind is to be read."""
+
+        file: str
+
     class Left(Message):
         pass
 
-    OWN: ClassVar[str] = "cqe "
+    OWN: ClassVar[str] = "cqep "
     """Letters that mean something here."""
 
     _cursor: Block | None = None
@@ -102,6 +118,28 @@ class Reader(Transcript):
         if self._cursor in self.conversation.blocks:
             self.toggle(self.conversation.blocks.index(self._cursor))
 
+    def action_open(self) -> None:
+        """Enter unfolds; of a block that tells of a jump it opens, once there is no more to unfold, what went."""
+        if self._cursor not in self.conversation.blocks:
+            return
+        position = self.conversation.blocks.index(self._cursor)
+        entry = self._cursor.entry
+        if (
+            entry
+            and entry.switch
+            and entry.switch.file
+            and (self.drawn.is_unfolded(self._cursor) or not foldable(entry))
+        ):
+            self.post_message(self.Opened(entry.switch.file))
+        else:
+            self.toggle(position)
+
+    def action_pin(self) -> None:
+        if self._cursor in self.conversation.blocks and self._cursor.entry:
+            index = self.conversation.index(self.conversation.blocks.index(self._cursor))
+            if index is not None:
+                self.post_message(self.Pinned(index, not self._cursor.entry.pinned))
+
     def action_use(self, use: Use) -> None:
         if self._cursor and self._cursor.entry:
             self.post_message(self.Taken(source(self._cursor.entry), use))
@@ -149,11 +187,11 @@ class Reader(Transcript):
 
     # --- painting ------------------------------------------------------------------------------------------------
 
-    def margin(self, position: int) -> Piece:
+    def margin(self, position: int, row: int) -> Piece:
         here = (
             self.has_focus and position < len(self.conversation) and self.conversation.blocks[position] is self._cursor
         )
-        return Piece(self.marks.user, "moved") if here else super().margin(position)
+        return Piece(self.marks.user, "moved") if here else super().margin(position, row)
 
     def dressed(self, row: Row) -> tuple[Piece, ...]:
         found = spans(row.text, self._query) if self._query else []

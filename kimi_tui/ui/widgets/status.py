@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kimi_tui.ui.cells import cut_start
+from rich.cells import cell_len
+from textual import events
+
+from kimi_tui.ui.asks import Do
+from kimi_tui.ui.cells import cut_start, plural
 from kimi_tui.ui.rows import Piece, spread
 from kimi_tui.ui.state import ScreenState
 from kimi_tui.ui.text import one_line
@@ -30,7 +34,21 @@ class Status(Line):
             left += [Piece(" · ", "faint"), Piece(one_line(state.model.name), "quiet")]
         if state.title and width > 90:
             left += [Piece(" · ", "faint"), Piece(one_line(state.title), "quiet em")]
-        return spread(left, [*modes(state), Piece(" ")], width)
+        return spread(left, [*tasks(state), *modes(state), Piece(" ")], width)
+
+    def on_click(self, event: events.Click) -> None:
+        """On the tasks: opens them."""
+        said, at = tasks(self.state), 0
+        for piece in self.pieces(self.size.width):
+            if piece in said[:1] and at <= event.x < at + len(piece.text):
+                self.post_message(Do("tasks"))
+            at += cell_len(piece.text)
+
+
+def tasks(state: ScreenState) -> list[Piece]:
+    """`2 tasks ·`: how many run in the background."""
+    running = len(state.running)
+    return [Piece(plural(running, "task"), "now"), Piece(" · ", "faint")] if running else []
 
 
 def modes(state: ScreenState) -> list[Piece]:

@@ -218,7 +218,8 @@ class Transcript(Anchored, can_focus=True):
     def _strip(self, row: Row, y: int) -> Strip:
         position, inside = self._heights.find(y)
         blank = not self._known or inside < self._gap(position)
-        pieces = [Piece(" " * MARGIN) if blank else self.margin(position), *self.dressed(row)]
+        margin = Piece(" " * MARGIN) if blank else self.margin(position, inside - self._gap(position))
+        pieces = [margin, *self.dressed(row)]
         selection = self.text_selection
         span = selection.get_span(y) if selection else None
         look = self.palette
@@ -228,9 +229,10 @@ class Transcript(Anchored, can_focus=True):
             segments = self._selected(pieces, *span)
         return Strip(segments).adjust_cell_length(self.inner_width, look(row.fill))
 
-    def margin(self, position: int) -> Piece:
-        """What stands in the margin beside the rows of a block."""
-        return Piece(" " * MARGIN)
+    def margin(self, position: int, row: int) -> Piece:
+        """What stands in the margin beside a row of a block: a mark at the first one of what is pinned."""
+        entry = self.conversation.blocks[position].entry if position < len(self.conversation) else None
+        return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else Piece(" " * MARGIN)
 
     def dressed(self, row: Row) -> tuple[Piece, ...]:
         """The row's pieces as they are painted now."""

@@ -1,0 +1,40 @@
+"""One message gives way to another in the middle of a timeline; every other line keeps its bytes."""
+
+from __future__ import annotations
+
+from array import array
+
+from kimi_tui.context import lines
+from kimi_tui.context.log import Piece, Span
+from kimi_tui.context.reading import read_file
+from kimi_tui.context.store import Publish, Store
+from kimi_tui.context.switching import carry_out, described
+from kimi_tui.context.timeline import Switch
+from kimi_tui.protocol.messages import Message
+
+
+def replace(store: Store, index: int, message: Message, usage: int | None, note: str) -> tuple[Switch, Publish]:
+    """The message at `index` of the history becomes this one; then `usage` is the count, where it is given.
+
+    Raises `IndexError` when there is no such message and `OSError`, with nothing changed."""
+    with store.writing():
+        spans = array("Q")
+        read_file(store.paths.live, spans=spans)
+        start, stop = spans[2 * index], spans[2 * index + 1]
+        added = lines.joined([] if usage is None else [lines.of_usage(usage, store.now())])
+        put = lines.joined(lines.of_messages(message))
+        pieces: list[Piece] = [Span(None, 0, start), put, Span(None, stop, store.projection.size), added]
+        store.log.open()
+        tokens = store.projection.tokens if usage is None else usage
+        switch = described(
+            store, "prune", store.timeline.live_id, None, len(store.projection.history), tokens, note=note
+        )
+        switch = carry_out(store, switch, pieces)
+        fresh, _ = read_file(store.paths.live)
+
+    def publish() -> None:
+        store.projection = store.calibrated(fresh)
+        if switch.file:
+            store.timeline = store.timeline.after(switch)
+
+    return switch, publish
