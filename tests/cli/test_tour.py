@@ -26,7 +26,7 @@ from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 from tests.ui.waiting import settled
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 class Walk:
