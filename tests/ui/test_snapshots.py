@@ -13,6 +13,7 @@ from kimi_tui.options import UiOptions
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import TaskView, TodoItem
 from kimi_tui.ui.app import KimiApp
+from kimi_tui.ui.widgets import gauge
 from tests.ui.fakes import ScriptedAgent
 from tests.ui.samples import ROWS
 from tests.ui.session import opened, reset
@@ -68,7 +69,8 @@ def test_without_colours(snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert picture(snap_compare, (100, 30))
 
 
-def test_a_compaction(snap_compare: Any) -> None:
+def test_a_compaction(snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gauge, "monotonic", lambda: 1.0)  # it tells the seconds
     told = (ev.CompactionStarted("manual", 65_300), ev.CompactionProgressed("summarising", 1_900))
     assert picture(snap_compare, (100, 24), told=told)
 
