@@ -5,6 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "steady",
+    derandomize=True,  # the same examples every time: what fails, fails for everybody
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # says something about the machine only
+)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

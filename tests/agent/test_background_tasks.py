@@ -51,9 +51,11 @@ async def test_the_model_hears_of_the_end_before_its_next_call(tmp_path: Path) -
 
 
 async def test_news_that_was_taken_back_is_told_again(tmp_path: Path) -> None:
-    model = ScriptedModel(calls(in_background("true")), says("waiting"), says("first"), says("second"))
+    wait = f"until [ -e '{tmp_path}/go' ]; do sleep 0.01; done"
+    model = ScriptedModel(calls(in_background(wait)), says("waiting"), says("first"), says("second"))
     async with session(tmp_path, model) as (it, tasks):
         await it.turn("build it")
+        (tmp_path / "go").touch()
         await tasks.own.wait(tasks.own.all()[0].id, 60)
         before = it.desk.context.n_checkpoints
         await it.turn("how far is it?")

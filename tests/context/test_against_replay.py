@@ -143,7 +143,7 @@ def told_by(projection: Any) -> tuple[object, ...]:
 
 
 AgainstReplay.TestCase.settings = settings(
-    max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=15, stateful_step_count=25, suppress_health_check=list(HealthCheck)
 )
 TestAgainstReplay = AgainstReplay.TestCase
 
@@ -196,7 +196,7 @@ RECORD = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150)
 @given(record=RECORD, cut=st.integers(0, 400), flip=st.integers(0, 255), ascii_only=st.booleans(), whole=st.booleans())
 def test_the_fast_way_to_read_a_line_agrees_with_the_exact_one(
     record: dict[str, Any], cut: int, flip: int, ascii_only: bool, whole: bool

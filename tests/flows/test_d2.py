@@ -302,7 +302,7 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(flows(), st.sampled_from(["\n", "\r\n", "; ", " # remark\n"]))
 def test_a_flow_that_is_written_down_is_read_back_the_same(flow: Drawn, separator: str) -> None:
     lines = [f"{quoted(name)}: {quoted(label)}" for name, (_, label, _) in flow.items()]
@@ -315,7 +315,7 @@ def test_a_flow_that_is_written_down_is_read_back_the_same(flow: Drawn, separato
 PIECES = [*"ab \n;|\"'[](){}<>-=.&:~@`*#\\_$", "->", "BEGIN", "END", "|md", "style", '"""', "..."]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(PIECES), max_size=40))
 def test_any_text_is_a_flow_or_a_flow_error(pieces: list[str]) -> None:
     try:

@@ -390,7 +390,7 @@ SHAPES = ['["%s"]', '("%s")', '(["%s"])', '{"%s"}', '{{"%s"}}', '[["%s"]]', '>"%
 LINKS = ['-- "%s" -->', '-->|"%s"|', '== "%s" ==>', '-. "%s" .->', '---|"%s"|']
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(flows(), st.randoms(use_true_random=False), st.sampled_from(["\n", "\r\n", ";", " ;\n\n  "]))
 def test_a_flow_that_is_written_down_is_read_back_the_same(flow: Drawn, chance: Random, separator: str) -> None:
     lines = ["flowchart TD"]
@@ -403,7 +403,7 @@ def test_a_flow_that_is_written_down_is_read_back_the_same(flow: Drawn, chance: 
     assert drawn(parse_mermaid_flowchart(separator.join(lines))) == flow
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(
         st.sampled_from([*'AB \n;|"[](){}<>-=.&%:~@`ox#\\/', "-->", "BEGIN", "END", "end", "subgraph ", "%%{", "--- "]),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from kimi_tui.protocol.commands import Close, Command
 from kimi_tui.protocol.events import Closed, Event
@@ -11,6 +12,13 @@ from kimi_tui.protocol.ports import AgentPort
 
 Answer = Callable[[Command], Iterable[Event]]
 """What the agent tells after a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(Event):
+    """Means nothing to the screen; when it is delivered, so is all that was told before."""
+
+    number: int
 
 
 class ScriptedAgent:
@@ -21,6 +29,7 @@ class ScriptedAgent:
         self._answer = answer
         self._inbox: asyncio.Queue[Command] = asyncio.Queue()
         self._outbox: asyncio.Queue[Event] = asyncio.Queue()
+        self._asked = self._heard = 0
         self.tell(*opening)
 
     def tell(self, *events: Event) -> None:
@@ -46,6 +55,25 @@ class ScriptedAgent:
             yield event
             if isinstance(event, Closed):
                 return
+
+    def hears(self, deliver: Callable[[Sequence[Event]], None]) -> Callable[[Sequence[Event]], None]:
+        """The screen's way to take events, which from now on tells us how far it has come."""
+
+        def told(batch: Sequence[Event]) -> None:
+            deliver(batch)
+            self._heard = max([self._heard, *(event.number for event in batch if isinstance(event, Heard))])
+
+        return told
+
+    async def heard(self, gone: Callable[[], bool]) -> None:
+        """Until all that was submitted is answered and all that was told is on the screen, or the screen is gone."""
+        while not self._inbox.empty() and not gone():
+            await asyncio.sleep(0.002)
+        self._asked += 1
+        asked = self._asked
+        self.tell(Heard(asked))
+        while self._heard < asked and not gone():
+            await asyncio.sleep(0.002)
 
     async def connect(self) -> AgentPort:
         return self

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -30,9 +31,11 @@ from kimi_tui.protocol.views import (
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.revert_choice import RevertChoice
+from kimi_tui.ui.widgets.guarded import GRACE
 from tests.ui.fakes import Answer, ScriptedAgent
 from tests.ui.samples import PREVIEW
 from tests.ui.session import ENTRIES, opened, reset
+from tests.ui.waiting import all_shown, heard, until
 
 WIDE = (120, 36)
 
@@ -48,8 +51,7 @@ class Stage:
         await self.settle()
 
     async def settle(self) -> None:
-        await self.pilot.pause(0.04)
-        await self.pilot.pause()
+        await all_shown(self.app, self.agent, self.pilot)
 
     def write(self, text: str) -> None:
         self.app.chat.editor.insert(text)
@@ -84,7 +86,7 @@ async def stage(
     prompt: str = "",
 ) -> AsyncIterator[Stage]:
     agent = ScriptedAgent(events or (opened(), reset()), answer)
-    app = KimiApp(agent.connect, options, prompt=prompt)
+    app = heard(KimiApp(agent.connect, options, prompt=prompt), agent)
     async with app.run_test(size=size) as pilot:
         shown = Stage(app, agent, pilot)
         await shown.settle()
@@ -103,8 +105,10 @@ def test_the_first_frame_needs_no_heavy_library() -> None:
         f"    print(*({heavy!r} & set(sys.modules)))\n"
         "    raise OSError('enough')\n"
         "async def main():\n"
-        "    async with KimiApp(connect).run_test() as pilot:\n"
-        "        await pilot.pause(0.1)\n"
+        "    app = KimiApp(connect)\n"
+        "    async with app.run_test():\n"
+        "        while app.is_running:\n"
+        "            await asyncio.sleep(0.01)\n"
         "asyncio.run(main())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -127,7 +131,7 @@ async def test_a_fault_while_connecting_ends_the_app_with_one_line() -> None:
 
     app = KimiApp(connect)
     async with app.run_test() as pilot:
-        await pilot.pause(0.1)
+        await until(pilot, lambda: app.farewell)
     assert (app.return_code, app.farewell) == (1, "The session is held by process 12.")
 
 
@@ -143,7 +147,7 @@ async def test_what_is_typed_and_sent_before_the_agent_is_there_is_not_lost() ->
     async with app.run_test(size=WIDE) as pilot:
         await pilot.press(*"second", "enter", *"draft")
         ready.set()
-        await pilot.pause(0.1)
+        await until(pilot, lambda: len(agent.submitted) > 1)
         assert agent.submitted[:2] == [cmd.SendPrompt("first"), cmd.SendPrompt("second")]
         assert app.chat.editor.text == "draft"
 
@@ -156,9 +160,9 @@ async def test_a_broken_agent_leaves_the_screen_and_says_so() -> None:
     agent = Broken((opened(), reset()))
     app = KimiApp(agent.connect)
     async with app.run_test(size=WIDE) as pilot:
-        await pilot.pause(0.15)
+        said = app.chat.conversation
+        await until(pilot, lambda: any("the log is gone" in block.entry.text for block in said.blocks if block.entry))
         assert app.is_running
-        assert any("the log is gone" in block.entry.text for block in app.chat.conversation.blocks if block.entry)
 
 
 async def test_leaving_tells_how_to_come_back() -> None:
@@ -274,10 +278,7 @@ async def test_files_are_offered_after_an_at_sign(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*.log")
     async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
         shown.write("see @odd")
-        for _ in range(50):
-            await shown.settle()
-            if shown.app.chat.prompt.popup.display:
-                break
+        await until(shown.pilot, lambda: shown.app.chat.prompt.popup.display)
         await shown.press("tab")
         assert shown.prompt == 'see @"src/[odd] name.py" '
 
@@ -446,7 +447,7 @@ async def test_earlier_entries_are_loaded_when_they_come_into_sight() -> None:
 async def test_a_point_of_the_timeline_is_chosen_and_gone_back_to() -> None:
     async with stage() as shown:
         await shown.press("ctrl+t", "down", "down", "down")
-        await shown.pilot.pause(0.2)
+        await until(shown.pilot, lambda: shown.agent.submitted)
         assert shown.agent.submitted[-1] == cmd.PreviewRevert(4, None, 3000)
         await shown.tell(ev.RevertPreviewed(PREVIEW))
         await shown.press("enter")
@@ -584,7 +585,10 @@ async def test_a_question_is_answered_by_its_options() -> None:
     asked = QuestionView("Which one?", options=(QuestionOption("left"), QuestionOption("right")))
     async with stage() as shown:
         await shown.tell(ev.QuestionAsked("q1", (asked,)))
-        await shown.pilot.pause(0.35)  # keys that were on their way when it appeared do not count
+        options = shown.app.chat.asking.question.options
+        options.clock = lambda: (
+            time.monotonic() + 2 * GRACE
+        )  # keys that were on their way when it appeared do not count
         await shown.press("down", "enter")
         assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]
 
@@ -612,10 +616,7 @@ async def test_find_looks_into_entries_that_were_not_loaded() -> None:
 
     async with stage(opened(), reset(ENTRIES, total=len(ENTRIES) + 900), answer=answer) as shown:
         await shown.press("ctrl+f")
-        for _ in range(30):
-            await shown.settle()
-            if all(block.entry for block in shown.app.chat.conversation.blocks):
-                break
+        await until(shown.pilot, lambda: all(block.entry for block in shown.app.chat.conversation.blocks))
         await shown.press(*"needle 3", "enter")
         assert "of 111" in str(shown.app.chat.finder.query_one(".count", Static).render())
 

@@ -13,6 +13,7 @@ from kimi_tui.protocol.views import ApprovalView, DiffView, QuestionOption, Ques
 from kimi_tui.ui.widgets.guarded import GRACE
 from tests.ui.play_timeline import Questions
 from tests.ui.samples import COMMAND, EDIT, OUTSIDE, QUESTIONS
+from tests.ui.waiting import settled
 
 
 class Clock:
@@ -36,7 +37,7 @@ async def press(pilot: Pilot[None], clock: Clock, *keys: str) -> None:
     for key in keys:
         clock.wait()
         await pilot.press(key)
-        await pilot.pause()
+        await settled(pilot)
 
 
 def text_of(app: Questions) -> str:
@@ -47,7 +48,7 @@ def text_of(app: Questions) -> str:
 async def test_the_change_is_shown_with_line_numbers_before_anything_is_answered() -> None:
     app, _ = stage()
     async with app.run_test(size=(90, 40)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         shown = text_of(app)
         assert "Edit parser.py?" in shown
         assert "1 of 3" in shown
@@ -80,11 +81,11 @@ async def test_typing_into_the_prompt_answers_nothing() -> None:
 async def test_keys_that_were_on_their_way_count_for_the_prompt() -> None:
     app, _ = stage()
     async with app.run_test(size=(90, 40)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         app.panel.offer()
-        await pilot.pause()
+        await settled(pilot)
         await pilot.press("1", "enter", "2", "enter")
-        await pilot.pause()
+        await settled(pilot)
         assert app.said == []
         assert app.prompt.value == "12"
 
@@ -92,7 +93,7 @@ async def test_keys_that_were_on_their_way_count_for_the_prompt() -> None:
 async def test_an_offered_panel_takes_a_digit_as_a_move_and_letters_as_text() -> None:
     app, clock = stage()
     async with app.run_test(size=(90, 40)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         app.panel.offer()
         await press(pilot, clock, "3")
         assert app.said == []
@@ -107,7 +108,7 @@ async def test_the_next_one_starts_guarded_again() -> None:
     async with app.run_test(size=(90, 40)) as pilot:
         await press(pilot, clock, "tab", "1")
         await pilot.press("1", "1")
-        await pilot.pause()
+        await settled(pilot)
         assert app.said == [AnswerApproval("a1", "once")]
 
 
@@ -128,20 +129,20 @@ async def test_escape_in_the_reason_goes_back_to_the_answers() -> None:
 async def test_a_withdrawn_one_makes_room_for_the_next() -> None:
     app, _ = stage()
     async with app.run_test(size=(90, 40)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         app.panel.withdraw("a1")
-        await pilot.pause()
+        await settled(pilot)
         assert "rm -rf build/ && make all" in text_of(app)
         app.panel.withdraw("unknown")
         app.panel.withdraw_all()
-        await pilot.pause()
+        await settled(pilot)
         assert not app.panel.display or "-asking" not in app.panel.classes
 
 
 async def test_a_target_outside_is_named_with_its_real_path() -> None:
     app, _ = stage([OUTSIDE])
     async with app.run_test(size=(90, 40)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         assert "outside the allowed folders" in text_of(app)
         assert "/etc/hosts" in text_of(app)
         assert "always for this session" not in text_of(app)
@@ -152,7 +153,7 @@ async def test_a_pending_approval_survives_a_resize() -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         for size in ((60, 16), (12, 4), (1, 1), (200, 60)):
             await pilot.resize_terminal(*size)
-            await pilot.pause()
+            await settled(pilot)
         await press(pilot, clock, "tab", "1")
         assert app.said == [AnswerApproval("a1", "once")]
 
@@ -160,7 +161,7 @@ async def test_a_pending_approval_survives_a_resize() -> None:
 async def test_at_sixty_by_sixteen_the_command_and_all_answers_are_in_sight() -> None:
     app, _ = stage([COMMAND])
     async with app.run_test(size=(60, 16)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         shown = text_of(app)
         for words in ("rm -rf build/", "allow once", "reject and say why", "tab: answer"):
             assert words in shown
@@ -172,7 +173,7 @@ async def test_a_command_is_shown_as_what_it_is() -> None:
     )
     app, _ = stage([sly])
     async with app.run_test(size=(90, 30)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         shown = text_of(app)
         assert "ls␛[2K␍rm -rf ~ ‹202E›[/][@click=app.quit]x[/]" in shown
         assert "[bold]run[/]?" in shown
@@ -192,7 +193,7 @@ async def test_a_huge_change_does_not_hold_up_the_screen() -> None:
     app, _ = stage([huge])
     async with app.run_test(size=(90, 30)) as pilot:
         await app.workers.wait_for_complete()
-        await pilot.pause()
+        await settled(pilot)
         assert "10000 + changed" in text_of(app)
 
 
@@ -228,7 +229,7 @@ async def test_an_own_answer_and_none_are_answers_too() -> None:
 async def test_labels_are_literal_and_come_back_unchanged(label: str) -> None:
     app, clock = stage([])
     async with app.run_test(size=(90, 30)) as pilot:
-        await pilot.pause()
+        await settled(pilot)
         app.question.withdraw_all()
         app.question.ask("q3", (QuestionView(label, label, (QuestionOption(label, label),)),))
         await press(pilot, clock, "tab", "1")

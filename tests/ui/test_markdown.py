@@ -92,7 +92,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(PIECES, max_size=30), st.integers(1, 5))
 def test_streamed_markdown_shows_the_words_of_the_whole(pieces: list[str], step: int) -> None:
     source, stream = "".join(pieces), OpenMarkdown(40)

@@ -13,9 +13,11 @@ from kimi_tui.options import UiOptions
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import TaskView, TodoItem
 from kimi_tui.ui.app import KimiApp
+from kimi_tui.ui.widgets import gauge
 from tests.ui.fakes import ScriptedAgent
 from tests.ui.samples import ROWS
 from tests.ui.session import opened, reset
+from tests.ui.waiting import all_shown, heard, until
 
 UNDATED = tuple(replace(row, at=None) for row in ROWS)
 """Rows whose age does not change from day to day."""
@@ -33,13 +35,13 @@ def picture(
     plain: bool = False,
 ) -> bool:
     agent = ScriptedAgent((opened(), reset(rows=UNDATED), *told))
-    app = KimiApp(agent.connect, UiOptions(theme=theme, ascii=plain))
+    app = heard(KimiApp(agent.connect, UiOptions(theme=theme, ascii=plain)), agent)
 
     async def before(pilot: Pilot[None]) -> None:
-        await pilot.pause(0.15)
+        await all_shown(app, agent, pilot)
         if steps:
             await steps(app, pilot)
-            await pilot.pause(0.15)
+            await all_shown(app, agent, pilot)
 
     return bool(snap_compare(app, terminal_size=size, run_before=before))
 
@@ -67,7 +69,8 @@ def test_without_colours(snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert picture(snap_compare, (100, 30))
 
 
-def test_a_compaction(snap_compare: Any) -> None:
+def test_a_compaction(snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gauge, "monotonic", lambda: 1.0)  # it tells the seconds
     told = (ev.CompactionStarted("manual", 65_300), ev.CompactionProgressed("summarising", 1_900))
     assert picture(snap_compare, (100, 24), told=told)
 
@@ -82,8 +85,7 @@ def test_commands_over_the_prompt(snap_compare: Any) -> None:
 def test_everything_unfolded_and_found(snap_compare: Any) -> None:
     async def steps(app: KimiApp, pilot: Pilot[None]) -> None:
         await pilot.press("ctrl+o", "ctrl+f", *"items")
-        while app.chat.finder.sought != "items":
-            await pilot.pause(0.02)
+        await until(pilot, lambda: app.chat.finder.sought == "items")
         await pilot.press("enter")
 
     assert picture(snap_compare, (120, 36), steps)

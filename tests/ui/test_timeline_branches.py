@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 
 from kimi_tui.protocol import commands as cmd
@@ -15,6 +14,7 @@ from kimi_tui.ui.timeline_list import TimelineList
 from tests.ui.fakes import ScriptedAgent
 from tests.ui.samples import BACK, FOLD, MAIL, jump, point, tool
 from tests.ui.session import MODEL, opened, reset
+from tests.ui.waiting import settled, until
 
 ENTRIES = (
     Entry("user", "Fix the\nparser", turn=True, checkpoint=3),
@@ -65,14 +65,12 @@ async def test_space_unfolds_a_branch_and_enter_goes_over_to_it() -> None:
     app = KimiApp(agent.connect)
     async with app.run_test(size=(120, 36)) as pilot:
         timeline = app.chat.sidebar.timeline
-        while len(timeline.list) != len(TREE):
-            await asyncio.sleep(0.02)
+        await until(pilot, lambda: len(timeline.list) == len(TREE))
         await pilot.press("ctrl+t", "down", "down", "down", "space")
-        while len(timeline.list) == len(TREE):
-            await asyncio.sleep(0.02)
+        await until(pilot, lambda: len(timeline.list) != len(TREE))
         await pilot.press("down", "down", "enter")
-        await pilot.pause()
+        await settled(pilot)
         assert isinstance(app.screen, RevertChoice)
         await pilot.press("enter")
-        await pilot.pause()
+        await settled(pilot)
         assert agent.submitted[-1] == cmd.RevertTo(9, "context_3.jsonl", None)

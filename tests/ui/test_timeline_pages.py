@@ -17,6 +17,7 @@ from kimi_tui.ui.screens.sessions import Sessions
 from tests.ui.play_timeline import SCREENS
 from tests.ui.samples import GAUGE, NOW, SHARES
 from tests.ui.stage import Stage
+from tests.ui.waiting import settled
 
 
 def text_of(app: Stage) -> str:
@@ -24,9 +25,9 @@ def text_of(app: Stage) -> str:
 
 
 async def opened(pilot: Pilot[None], *keys: str) -> None:
-    await pilot.pause()
+    await settled(pilot)
     await pilot.press(*keys)
-    await pilot.pause()
+    await settled(pilot)
 
 
 async def test_a_comparison_shows_what_only_one_side_remembers() -> None:

@@ -10,24 +10,24 @@ from textual.pilot import Pilot
 
 from kimi_tui.ui.marks import ASCII
 from kimi_tui.ui.screens.context_view import ContextView
-from kimi_tui.ui.screens.rotations import PAUSE, Rotations
+from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.theme import DARK, LIGHT
 from tests.ui.play_timeline import Play, Questions
 from tests.ui.samples import EDIT, NOW, ROWS
 from tests.ui.stage import Stage
+from tests.ui.waiting import settled, until
 
 Compare = Callable[..., bool]
 
 
 def keys(*pressed: str) -> Callable[[Pilot[None]], object]:
     async def press(pilot: Pilot[None]) -> None:
-        await pilot.pause()
+        await settled(pilot)
         await pilot.press(*pressed)
-        await pilot.pause()
+        await settled(pilot)
         screen = pilot.app.screen
-        while isinstance(screen, Rotations) and screen._read != "context_3.jsonl":
-            await pilot.pause(PAUSE)
-        await pilot.pause()
+        if isinstance(screen, Rotations):
+            await until(pilot, lambda: screen._read == "context_3.jsonl")
 
     return press
 

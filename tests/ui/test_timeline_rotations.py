@@ -20,10 +20,11 @@ from kimi_tui.protocol.views import PruneStep, PruningView
 from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.prune import Prune
-from kimi_tui.ui.screens.rotations import PAUSE, Rotations
+from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
+from tests.ui.waiting import settled, until
 
 
 def browser(app: Stage) -> Rotations:
@@ -34,15 +35,16 @@ def browser(app: Stage) -> Rotations:
 
 
 async def opened(pilot: Pilot[None], *keys: str) -> Rotations:
-    await pilot.pause()
+    await settled(pilot)
     await pilot.press(*keys)
     assert isinstance(pilot.app, Stage)
     screen = browser(pilot.app)
-    while (
-        screen.chosen is not None and screen.is_current and ReadRotation(screen.chosen.file) not in pilot.app.commands
-    ):
-        await pilot.pause(PAUSE)
-    await pilot.pause()
+    app = pilot.app
+
+    def read() -> bool:
+        return screen.chosen is None or not screen.is_current or ReadRotation(screen.chosen.file) in app.commands
+
+    await until(pilot, read)
     return screen
 
 
@@ -66,8 +68,7 @@ async def test_running_through_the_list_reads_only_where_one_stops() -> None:
         screen = await opened(pilot)
         for _ in range(3):
             screen.rotations.action_move(1)
-        while ReadRotation("context_1.jsonl.gz") not in app.commands:
-            await pilot.pause(PAUSE)
+        await until(pilot, lambda: ReadRotation("context_1.jsonl.gz") in app.commands)
         assert ReadRotation("context_2.jsonl") not in app.commands
         assert ReadRotation("context_3.jsonl") not in app.commands
 
@@ -78,7 +79,7 @@ async def test_restoring_asks_and_says_that_no_file_changes() -> None:
         await opened(pilot, "down", "r")
         assert isinstance(app.screen, Ask)
         await pilot.press("enter")
-        await pilot.pause()
+        await settled(pilot)
         assert app.commands[-1] == RestoreRotation("context_3.jsonl")
         assert len(app.screen_stack) == 1
 
@@ -89,7 +90,7 @@ async def test_deleting_keeps_the_file_unless_told_otherwise() -> None:
         await opened(pilot, "down", "x", "enter")
         assert not any(isinstance(command, ChangeRotation) for command in app.commands)
         await pilot.press("x", "down", "enter")
-        await pilot.pause()
+        await settled(pilot)
         assert ChangeRotation("context_3.jsonl", "delete") in app.commands
 
 
@@ -131,14 +132,14 @@ async def test_on_a_narrow_screen_list_and_conversation_take_turns() -> None:
         screen = await opened(pilot, "down")
         assert not screen.past.reader.region
         await pilot.press("enter")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.past.reader.has_focus
         assert screen.past.reader.region.width > 50
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.rotations.has_focus
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert len(app.screen_stack) == 1
 
 
@@ -158,13 +159,13 @@ async def test_the_conversation_is_searched_too() -> None:
         assert any("parser.py" in line for line in said)
         assert screen.past._at == 3
         await pilot.press("up")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.past._at == 2
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.past.reader.has_focus
         await pilot.press("escape")
-        await pilot.pause()
+        await settled(pilot)
         assert screen.rotations.has_focus
 
 
@@ -186,7 +187,7 @@ async def proposed(pilot: Pilot[None], found: PruningView) -> list[str]:
     await opened(pilot, "P")
     assert ProposePruning() in app.commands
     app.tell(PruningProposed(found))
-    await pilot.pause()
+    await settled(pilot)
     assert isinstance(app.screen, Prune)
     return ["".join(line.text for line in sheet.render_lines(sheet.size.region)) for sheet in app.screen.query(Sheet)]
 
@@ -202,9 +203,9 @@ async def test_pruning_lists_every_file_with_what_it_frees_and_the_safe_answer_c
         await pilot.press("enter")
         assert not any(isinstance(command, PruneRotations) for command in app.commands)
         app.tell(PruningProposed(PRUNING))
-        await pilot.pause()
+        await settled(pilot)
         await pilot.press("down", "enter")
-        await pilot.pause()
+        await settled(pilot)
         assert app.commands[-1] == PruneRotations(PRUNING.steps)
 
 
@@ -214,5 +215,5 @@ async def test_within_the_budget_pruning_only_says_how_it_stands() -> None:
         said = " ".join("".join(await proposed(pilot, PruningView((), 4, 3_000_000, 20, 200_000_000))).split())
         assert "There is nothing to prune" in said and "4 of 20 rotations, 3.0 MB of 200 MB" in said
         await pilot.press("enter")
-        await pilot.pause()
+        await settled(pilot)
         assert len(app.screen_stack) == 2

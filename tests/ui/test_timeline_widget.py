@@ -5,21 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from textual.pilot import Pilot
 
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.widgets.timeline import Timeline
 from tests.ui.play_timeline import Play
 from tests.ui.samples import BACK, ROWS, jump, long_timeline, point
+from tests.ui.waiting import settled
 
 
 def text_of(timeline: Timeline) -> list[str]:
     return [timeline.render_line(y).text.rstrip() for y in range(timeline.size.height)]
-
-
-async def settled(pilot: Pilot[None]) -> None:
-    await pilot.pause()
-    await pilot.pause()
 
 
 async def test_rows_tell_who_moved_time_and_what_it_cost() -> None:
