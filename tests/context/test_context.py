@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.context import CheckpointRef, Context, Message, TextPart, ThinkPart, estimate_text_tokens
+from kimi_tui.context import Calibration, CheckpointRef, Context, Message, TextPart, ThinkPart, estimate_text_tokens
 
 
 def user(text: str) -> Message:
