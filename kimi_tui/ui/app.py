@@ -89,6 +89,7 @@ class KimiApp(Leaving):
         self._say(attention.PUSH_TITLE)
         self.run_worker(self._serve(), name="agent")
         self.heed_signals()
+        self.heed_terminal()
 
     # --- the agent -----------------------------------------------------------------------------------------------
 

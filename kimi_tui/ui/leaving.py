@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import sys
 import threading
@@ -16,6 +17,23 @@ from kimi_tui.ui.screens.chat import ChatScreen
 
 PATIENCE = 5.0
 """Seconds that the agent gets to close before the screen goes anyway."""
+
+
+LOOK_EVERY = 2.0
+"""Seconds between two looks at whether the terminal is still there; a look is one system call."""
+
+
+def terminal_is_gone() -> bool:
+    """The other end of the terminal that is read from was closed. False where none is read from."""
+    try:
+        import termios
+
+        termios.tcgetattr(sys.__stdin__.fileno() if sys.__stdin__ else -1)
+    except (ImportError, OSError, ValueError):
+        return False
+    except termios.error as error:
+        return bool(error.args[0] == errno.EIO)
+    return False
 
 
 class Leaving(App[None]):
@@ -33,6 +51,14 @@ class Leaving(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGABRT):
             if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started the app has taken care of it
                 asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+
+    def heed_terminal(self) -> None:
+        """Leave when the terminal is gone and no signal said so; reading from it would find its end for ever."""
+        self.set_interval(LOOK_EVERY, self._leave_a_lost_terminal)
+
+    def _leave_a_lost_terminal(self) -> None:
+        if not self._leaving and terminal_is_gone():
+            self._told_to_end()
 
     def _told_to_end(self) -> None:
         """From outside, e.g. by a closed terminal: files are closed and the terminal is put back."""

@@ -111,3 +111,23 @@ def test_the_sketch_fits_the_window_and_says_nothing_in_a_tiny_one() -> None:
 def test_the_sketch_has_no_colours_when_none_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert "38;2" not in sketch(100, 30)
+
+
+def test_a_terminal_that_vanishes_without_a_word_ends_the_app() -> None:
+    pid, fd = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        os.chdir(ROOT)
+        os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm-256color", TEXTUAL_ANIMATIONS="none")
+        os.execv(sys.executable, [sys.executable, "-m", "tests.ui.play"])
+    written = b""
+    while b"Nothing else calls it" not in written and select.select([fd], [], [], LONGEST)[0]:
+        written += os.read(fd, 65_536)
+    os.close(fd)
+    end = time.monotonic() + LONGEST
+    while (found := os.waitpid(pid, os.WNOHANG))[0] == 0 and time.monotonic() < end:
+        time.sleep(0.05)
+    if found[0] == 0:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert found[0] == pid
