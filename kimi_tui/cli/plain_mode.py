@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -58,12 +60,30 @@ def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
 
 
 def _leave_on_signals() -> None:
+    heeded = threading.Event()
+
     def leave(number: int, frame: FrameType | None) -> None:
+        heeded.set()
         raise Stopped(number)
 
-    for name in ("SIGTERM", "SIGHUP"):
-        if number := getattr(signal, name, None):
-            signal.signal(number, leave)
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]
+    for number in numbers:
+        signal.signal(number, leave)
+    if hasattr(signal, "pthread_kill"):
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        threading.Thread(target=_insist, args=(reading, numbers, heeded), name="signals", daemon=True).start()
+
+
+def _insist(arrived: int, numbers: list[int], heeded: threading.Event) -> None:
+    """A signal that comes just before the program waits for a line is noticed only when that wait is broken off: it is
+    sent again until it is heeded."""
+    main = threading.main_thread().ident
+    assert main is not None
+    while data := os.read(arrived, 1):
+        while data[0] in numbers and not heeded.wait(0.2):
+            signal.pthread_kill(main, data[0])
 
 
 def _examined(path: str) -> Iterator[str]:

@@ -107,6 +107,7 @@ async def test_the_tour_shows_all_that_it_promises_and_leaves_nothing_behind(
             await walk.until(lambda: app.screen is not app.chat)
             await pilot.press("escape")
             await app.action_quit()
+            await walk.until(lambda: app.chat.state.closed)
     assert not place.exists()
     assert os.environ["KIMI_TUI_HOME"] == str(home)
     assert not list(home.rglob("*"))
