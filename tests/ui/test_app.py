@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -31,11 +30,10 @@ from kimi_tui.protocol.views import (
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.revert_choice import RevertChoice
-from kimi_tui.ui.widgets.guarded import GRACE
 from tests.ui.fakes import Answer, ScriptedAgent
 from tests.ui.samples import PREVIEW
 from tests.ui.session import ENTRIES, opened, reset
-from tests.ui.waiting import all_shown, heard, until
+from tests.ui.waiting import Clock, all_shown, heard, until
 
 WIDE = (120, 36)
 
@@ -45,6 +43,9 @@ class Stage:
 
     def __init__(self, app: KimiApp, agent: ScriptedAgent, pilot: Pilot[None]) -> None:
         self.app, self.agent, self.pilot = app, agent, pilot
+        self.clock = Clock()
+        for panel in (app.chat.asking.approval, app.chat.asking.question):
+            panel.options.clock = self.clock
 
     async def tell(self, *events: ev.Event) -> None:
         self.agent.tell(*events)
@@ -57,7 +58,10 @@ class Stage:
         self.app.chat.editor.insert(text)
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        """As somebody who looks before each key."""
+        for key in keys:
+            self.clock.wait()
+            await self.pilot.press(key)
         await self.settle()
 
     @property
@@ -585,10 +589,6 @@ async def test_a_question_is_answered_by_its_options() -> None:
     asked = QuestionView("Which one?", options=(QuestionOption("left"), QuestionOption("right")))
     async with stage() as shown:
         await shown.tell(ev.QuestionAsked("q1", (asked,)))
-        options = shown.app.chat.asking.question.options
-        options.clock = lambda: (
-            time.monotonic() + 2 * GRACE
-        )  # keys that were on their way when it appeared do not count
         await shown.press("down", "enter")
         assert shown.agent.submitted == [cmd.AnswerQuestion("q1", (("right",),))]
 

@@ -10,20 +10,9 @@ from textual.pilot import Pilot
 
 from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion
 from kimi_tui.protocol.views import ApprovalView, DiffView, QuestionOption, QuestionView
-from kimi_tui.ui.widgets.guarded import GRACE
 from tests.ui.play_timeline import Questions
 from tests.ui.samples import COMMAND, EDIT, OUTSIDE, QUESTIONS
-from tests.ui.waiting import settled
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def wait(self) -> None:
-        self.now += GRACE * 2
+from tests.ui.waiting import Clock, settled
 
 
 def stage(approvals: Sequence[ApprovalView] = (EDIT, COMMAND, OUTSIDE)) -> tuple[Questions, Clock]:

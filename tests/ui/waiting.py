@@ -10,6 +10,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from kimi_tui.ui.app import KimiApp
+from kimi_tui.ui.widgets.guarded import GRACE
 from tests.ui.fakes import ScriptedAgent
 
 LONGEST = 60.0
@@ -17,6 +18,18 @@ LONGEST = 60.0
 
 DEPTH = 3
 """A message may lead to another one, and that to a third; each round sees one of them through."""
+
+
+class Clock:
+    """The time that guarded options know: it moves only when the user takes the time to look."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def wait(self) -> None:
+        self.now += GRACE * 2
 
 
 async def settled(pilot: Pilot[Any]) -> None:
