@@ -19,9 +19,9 @@ from typing import BinaryIO
 import msgspec
 
 from kimi_tui.context.disk import Disk
-from kimi_tui.context.history import CACHED_BYTES, History, Pages
+from kimi_tui.context.history import History, Pages
 from kimi_tui.context.projection import CheckpointMark, Problem, Projection, Range
-from kimi_tui.context.reading import fold
+from kimi_tui.context.reading import fold, kept_of
 from kimi_tui.context.reports import Report
 
 WORTH_IT = 512 << 10
@@ -163,12 +163,12 @@ def save(index: Index, file: Path, target: Path, disk: Disk) -> None:
         disk.replace(new, target)
 
 
-def load(file: Path, source: Path, *, keep_all_below: int) -> tuple[Projection, Index] | None:
+def load(file: Path, source: Path) -> tuple[Projection, Index] | None:
     """The projection that the index tells, up to the byte that it covers; None when it is not to be believed."""
     try:
         data = source.read_bytes()
         status = file.stat()
-        pages = Pages(file, None if status.st_size <= keep_all_below else CACHED_BYTES)
+        pages = Pages(file, kept_of(status.st_size))
     except OSError:
         return None
     start = len(_MAGIC) + 4

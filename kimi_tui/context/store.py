@@ -30,7 +30,6 @@ from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
 from kimi_tui.context.tokens import Calibration
-from kimi_tui.protocol.messages import Message
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -124,14 +123,15 @@ class Store:
     def _read(self) -> tuple[Projection, bool]:
         """The live file, by its index when there is one to believe."""
         self._index_of = self.log.generation
-        found = index.load(self.paths.live, self.paths.index, keep_all_below=LAZY_ABOVE)
+        found = index.load(self.paths.live, self.paths.index)
         if found is not None:
             projection, self._index = found
             with self.paths.live.open("rb") as file:
                 file.seek(projection.size)
                 return projection, fold(file, projection, lazy=True)
         status, spans = self.paths.live.stat(), array("Q")
-        projection, torn = read_file(self.paths.live, spans=spans)
+        lazy_above = index.WORTH_IT if os.name == "posix" else LAZY_ABOVE
+        projection, torn = read_file(self.paths.live, lazy_above=lazy_above, spans=spans)
         worth_it = projection.size >= index.WORTH_IT and os.name == "posix"
         self._index = index.make(projection, spans, status) if worth_it and not torn else None
         return projection, torn
