@@ -138,7 +138,7 @@ async def test_stopping_asks_first_and_the_safe_answer_lets_it_run() -> None:
         assert not any(isinstance(command, StopTask) for command in app.commands)
         await pilot.press("x", "down", "enter")
         await pilot.pause()
-        assert app.commands[-1] == StopTask("bash-1")
+        assert StopTask("bash-1") in app.commands
 
 
 async def test_one_that_has_ended_cannot_be_stopped() -> None:
@@ -193,7 +193,7 @@ async def test_on_a_narrow_screen_list_and_output_take_turns() -> None:
 
 async def test_without_tasks_the_page_says_so() -> None:
     async with shown(tasks=()) as (_, screen, _pilot):
-        assert screen.head(60) == [[("no command runs in the background", "quiet")]]
+        assert screen.head(60) == [[("nothing runs in the background", "quiet")]]
 
 
 @pytest.mark.parametrize("size", [(200, 60), (20, 5), (1, 1)])
