@@ -140,9 +140,10 @@ class StandardOpener:
         )
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        hooks = self._hooks(session)
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit, hooks)
         left = await tasks.find(sessions_folder()) if context.holder is None else ()
-        toolset, hooks = Toolset(()), self._hooks(session)
+        toolset = Toolset(())
         servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
@@ -37,6 +37,9 @@ from kimi_tui.protocol.views import Modes, TodoItem, Tokens
 from kimi_tui.session import Session, SessionState
 from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.subagents import Subagents
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,9 @@ class Desk:
     """What the session is called now: by the user, or after its first prompt."""
     skills: SessionSkills = field(default_factory=SessionSkills)
     tasks: SessionTasks | None = None
-    """Commands in the background; None where there can be none."""
+    """Commands and subagents in the background; None where there can be none."""
+    subagents: Subagents | None = None
+    """Those that this agent has sent out; None where it cannot send any."""
     servers: SessionServers | None = None
     """Servers that lend tools; None where none may."""
     headless: bool = False

@@ -22,6 +22,7 @@ from kimi_tui.agent.nearness import snooze
 from kimi_tui.agent.opening import read_only
 from kimi_tui.agent.pins import pin_entry
 from kimi_tui.agent.proposal import answer_compaction
+from kimi_tui.agent.subagent_past import read_subagent
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
 
@@ -96,6 +97,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.ListModels: Handler("beside", sessions.list_models),
     say.StopTask: Handler("beside", task_commands.stop_task),
     say.ReadTask: Handler("beside", task_commands.read_task),
+    say.ReadSubagent: Handler("beside", read_subagent),
     say.ListMcp: Handler("beside", session_servers.list_servers),
     say.RestartMcp: Handler("beside", session_servers.restart_server),
     say.SwitchModel: Handler("idle", sessions.switch_model),

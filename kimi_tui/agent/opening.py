@@ -84,9 +84,9 @@ def resume_hint(desk: Desk) -> str:
 async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
+    await _end_processes(desk)
     await desk.hooks.finish()
     await desk.files.close()
-    await _end_processes(desk)
     if desk.summariser is not None:
         await desk.summariser.close()
     try:

@@ -310,7 +310,7 @@ class KeepDraft(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopTask(Command):
-    """Ends a background task and all that it started; also one that a killed run left behind."""
+    """Ends a background task, command or subagent, and all that it started; also one that a killed run left behind."""
 
     id: str
 
@@ -320,6 +320,13 @@ class ReadTask(Command):
     """Answered by `TaskRead`."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSubagent(Command):
+    """Answered by `SubagentRead`: what the subagent of this call did. For a card that was not there to see it."""
+
+    call_id: str
 
 
 @dataclass(frozen=True, slots=True)

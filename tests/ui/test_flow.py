@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry, FlowNodeView, FlowView, SubagentView, Tokens, ToolView
 from kimi_tui.ui import slash
@@ -123,11 +125,11 @@ def subagent_on_screen(*, running: bool) -> Conversation:
     tokens = Tokens(exact=32_000, window=128_000)
     conversation.apply(ev.ToolCallStarted(call))
     conversation.apply(ev.ToolOutputDelta("c1", "".join(f"Read file{n}.py\n" for n in range(9))))
-    conversation.apply(
-        ev.SubagentChanged(SubagentView("c1", "a1", "explore", "find it", "running", "Grep x", 3, 9, tokens))
-    )
+    subagent = SubagentView("c1", "a1", "explore", "find it", "running", "Grep x", 3, 9, tokens)
+    conversation.apply(ev.SubagentChanged(subagent))
     if not running:
         done = ToolView("c1", "Agent", "Explore", "find it", "", "ok", "3 steps", "It is in file8.py.", 2.0)
+        conversation.apply(ev.SubagentChanged(replace(subagent, state="done")))
         conversation.apply(ev.ToolCallFinished(done))
     return conversation
 

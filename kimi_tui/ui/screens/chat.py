@@ -11,9 +11,9 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
-from kimi_tui.ui.asks import Do, Edit
+from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.screens.keyboard import Keyboard
-from kimi_tui.ui.state import apply
+from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
@@ -126,6 +126,10 @@ class ChatScreen(Keyboard):
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
 
+    @on(Transcript.StepsWanted)
+    def _load_steps(self, event: Transcript.StepsWanted) -> None:
+        self.submit(cmd.ReadSubagent(event.call_id))
+
     @on(Timeline.Left)
     def _left(self) -> None:
         self.leave_timeline()
@@ -152,6 +156,13 @@ class ChatScreen(Keyboard):
     @on(Todos.Folded)
     def _fold_todos(self) -> None:
         self.action_todo()
+
+    @on(Submit)
+    def _note_answer(self, event: Submit) -> None:
+        """On its way to the app: an answer is not told by any event."""
+        if isinstance(event.command, cmd.AnswerApproval | cmd.AnswerQuestion):
+            self.state = answered(self.state, event.command.request_id)
+            self.show_state()
 
     @on(Asking.Answered)
     def _back_to_the_prompt(self) -> None:
