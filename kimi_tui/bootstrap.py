@@ -181,6 +181,7 @@ class StandardOpener:
             desk.injections.providers.append(SkillsInjectionProvider(skills, lambda: desk.system_prompt))
         for tool in session_tools(desk):
             toolset.add(tool)
+        desk.steering.changed = desk.keep_queue
         desk.apply_modes()
         desk.hooks.fire(
             "SessionStart",

@@ -18,12 +18,12 @@ from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_h
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
-from kimi_tui.agent.steering import Prompt
+from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import Close, Command
-from kimi_tui.protocol.events import Closed, Event, Failed, Noticed, PromptReturned
+from kimi_tui.protocol.events import Closed, Event, Failed, Noticed
 
 log = logging.getLogger(__name__)
 
@@ -111,12 +111,12 @@ class Agent:
             self.readiness.stop_warming()
             self.start(run_prompt(self.desk, prompt), TURN)
 
-    def send(self, prompt: Prompt) -> None:
+    def send(self, prompt: Prompt, place: int | None = None) -> None:
         """A turn with this prompt: now, or when its time has come."""
         if self.desk.context.holder is not None:
-            self.emit(PromptReturned(prompt.said, read_only(self.desk)))
+            self.emit(returned([prompt], read_only(self.desk)))
             return
-        self.desk.steering.queue(prompt)
+        self.desk.steering.queue(prompt, place)
         self.go_on()
 
     def interrupt(self) -> None:

@@ -5,6 +5,7 @@ Everything in `agent/` that does something takes a desk. Opening another session
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -266,6 +267,15 @@ class Desk:
         self.state.todos = tuple(todos)
         self.emit(TodosChanged(self.state.todos))
         self.keep_state()
+
+    def keep_queue(self) -> None:
+        """Remember what waits to be sent. What goes out at once never gets as far as the disk."""
+        asyncio.get_running_loop().call_soon(self._keep_queue)
+
+    def _keep_queue(self) -> None:
+        if self.state.queued != self.steering.texts:
+            self.state.queued = self.steering.texts
+            self.keep_state()
 
     async def begin(self) -> None:
         """Before the first record of a session: its folder, and the system prompt as line 1."""

@@ -58,6 +58,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.SendPrompt: Handler("now", control.send_prompt),
     say.Steer: Handler("now", control.steer),
     say.TakeBackQueued: Handler("now", control.take_back_queued),
+    say.TakeQueued: Handler("now", control.take_queued),
     say.Interrupt: Handler("now", control.interrupt),
     say.AnswerApproval: Handler("now", control.answer_approval),
     say.AnswerQuestion: Handler("now", control.answer_question),

@@ -406,6 +406,8 @@ class PromptReturned(Event):
 
     text: str
     reason: str = ""
+    images: tuple[str, ...] = ()
+    """Data URLs of the images that the text's tags stand for, in their order."""
 
 
 # --- time --------------------------------------------------------------------------------------------------------

@@ -251,16 +251,6 @@ async def test_a_shell_command_is_run_by_the_user() -> None:
         assert shown.agent.submitted == [cmd.RunShell("ls -la")]
 
 
-async def test_what_was_queued_is_shown_and_comes_back_with_up() -> None:
-    async with stage() as shown:
-        await shown.tell(ev.QueueChanged(("steer me",), ("and then",)))
-        assert "steer me" in shown.line("Queue")
-        await shown.press("up")
-        assert shown.agent.submitted == [cmd.TakeBackQueued()]
-        await shown.tell(ev.QueueChanged((), ()), ev.PromptReturned("steer me"))
-        assert shown.prompt == "steer me"
-
-
 async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
     async with stage() as shown:
         await shown.press("/", "c", "o", "m", "p")
