@@ -114,6 +114,24 @@ class RevertTo(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class DraftNote(Command):
+    """Has the model write a note about what `RevertTo` would take back. Nothing is stored. See `NoteDrafted`."""
+
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+    begun: str = ""
+    """What the user has typed so far."""
+    number: int = 0
+    """Comes back with every answer. A new draft ends the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopDraft(Command):
+    """Ends the `DraftNote` that runs, if one does."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undo(Command):
     """Takes back the last switch of timelines, whatever made it."""
 

@@ -12,15 +12,17 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
-from kimi_tui.protocol.commands import Fork, RevertTo
+from kimi_tui.protocol.commands import DraftNote, Fork, RevertTo, StopDraft
+from kimi_tui.protocol.events import Event, NoteDrafted
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.branch_rows import offset_of
 from kimi_tui.ui.cells import ago, cut, literal, plural
+from kimi_tui.ui.listening import ask
 from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.screens.file_changes import FileChanges
 from kimi_tui.ui.tones import Rows, hint_row, spread
+from kimi_tui.ui.widgets.note import Note
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.preview import drops, files_rows
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
@@ -57,9 +59,13 @@ def ways(
 
 
 class RevertChoice(Dialog[RevertTo | Fork]):
-    """Asks about `row`. `files` tells whether files can be put back; `note` drafts the carry-over note."""
+    """Asks about `row`. `files` tells whether files can be put back; `note` is the carry-over note to begin with."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "files", "what happens to each file")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "files", "what happens to each file"),
+        Binding("d", "draft", "have the note drafted by the model"),
+        Binding("ctrl+r", "draft", "have the note drafted", show=False, priority=True),
+    ]
 
     def __init__(
         self, row: TimelineRow, preview: RevertPreview | None = None, *, files: bool = False, note: str = ""
@@ -68,7 +74,8 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         self.row = row
         self.preview = preview
         self.files = files
-        self.draft = note
+        self.note = Note(note)
+        self._drafts = 0
         self.clock = time.time
         self.overwrite: set[str] = set()
         """Files edited since that are to be put back all the same: ticked by hand, never by us."""
@@ -76,7 +83,7 @@ class RevertChoice(Dialog[RevertTo | Fork]):
     def body(self) -> ComposeResult:
         yield Sheet(self._facts, classes="facts")
         yield Options(self._ways(), classes="options")
-        yield Input(self.draft, placeholder="a note for the earlier point (optional)", classes="note")
+        yield self.note
         yield Sheet(self._hints)
 
     def on_mount(self) -> None:
@@ -137,13 +144,49 @@ class RevertChoice(Dialog[RevertTo | Fork]):
     @on(Options.Chosen)
     def _choose(self, event: Options.Chosen) -> None:
         event.stop()
-        self.dismiss(self.command(event.key))
+        if self.note.drafting and event.key not in ("cancel", "fork"):
+            self.note.say("the note is being drafted: esc stops that", "moved")
+        else:
+            self.dismiss(self.command(event.key))
 
-    @on(Input.Submitted)
-    def _noted(self, event: Input.Submitted) -> None:
+    # --- the note -------------------------------------------------------------------------------------------------
+
+    def action_draft(self) -> None:
+        self.note.start()
+
+    @on(Note.Wanted)
+    def _draft(self, event: Note.Wanted) -> None:
+        event.stop()
+        self._drafts += 1
+        row = self.row
+        ask(self, DraftNote(row.checkpoint, row.file, offset_of(row), event.begun, self._drafts))
+
+    @on(Note.Unwanted)
+    def _draft_no_more(self, event: Note.Unwanted) -> None:
+        event.stop()
+        ask(self, StopDraft())
+
+    def take(self, event: Event) -> None:
+        """An answer for a draft that was given up is dropped."""
+        if isinstance(event, NoteDrafted) and event.number == self._drafts and self.note.drafting:
+            self.note.take(event)
+
+    @on(Note.Left)
+    def _noted(self, event: Note.Left) -> None:
         """Enter in the note goes back to the choice: the note alone never moves time."""
         event.stop()
         self.query_one(Options).focus()
+
+    def action_dismiss_nothing(self) -> None:
+        """Esc stops a draft first."""
+        if self.note.drafting:
+            self.note.stop()
+        else:
+            super().action_dismiss_nothing()
+
+    def on_unmount(self) -> None:
+        if self.note.drafting:
+            ask(self, StopDraft())
 
     def command(self, way: str) -> RevertTo | Fork | None:
         row = self.row
@@ -152,7 +195,7 @@ class RevertChoice(Dialog[RevertTo | Fork]):
             return None
         if way == "fork":
             return Fork(row.checkpoint, row.file, offset)
-        note = self.query_one(Input).value.strip()
+        note = self.note.text
         return RevertTo(
             row.checkpoint,
             row.file,

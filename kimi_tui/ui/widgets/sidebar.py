@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from kimi_tui.protocol import commands as cmd
-from kimi_tui.protocol.views import Entry, RevertPreview, TimelineRow
+from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.branch_rows import branch_rows, offset_of, own_from
 from kimi_tui.ui.marks import UNICODE, Marks
@@ -121,11 +121,11 @@ class Sidebar(TimelinePane):
             self._unfolding = event.row
             self.post_message(Submit(cmd.ReadRotation(event.row.file)))
 
-    def take_rotation(self, file: str, entries: Sequence[Entry]) -> None:
+    def take_rotation(self, file: str, rows: Sequence[TimelineRow]) -> None:
         """A file that was left behind has been read: unfold its branch, if that is what it was asked for."""
         row, self._unfolding = self._unfolding, None
         if row is not None and row.file == file:
-            self.timeline.add_branch(file, branch_rows(file, entries, own_from(self.timeline.list.switch_of(file))))
+            self.timeline.add_branch(file, branch_rows(rows, own_from(self.timeline.list.switch_of(file))))
 
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:
