@@ -284,7 +284,7 @@ class RemoveSession(Command):
 
 @dataclass(frozen=True, slots=True)
 class Fork(Command):
-    """Continues in a copy of the session; with a checkpoint, from right before it."""
+    """Continues in a copy of the session; with a checkpoint, from right before it; with a file, in that rotation."""
 
     checkpoint: int | None = None
     file: str | None = None

@@ -1,4 +1,5 @@
-"""How to go back: conversation, files, both, or into a copy. Nothing happens before Enter, Esc changes nothing.
+"""How to go back, or over to a rotation: conversation, files, both, or into a copy. Nothing happens before Enter, Esc
+changes nothing. Who opens it asks for `PreviewRevert`; it asks for `DraftNote` when the note is to be drafted.
 
 The result is the command to submit (`RevertTo` or `Fork`), or None.
 """
@@ -14,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from kimi_tui.protocol.commands import DraftNote, Fork, RevertTo, StopDraft
-from kimi_tui.protocol.events import Event, NoteDrafted
+from kimi_tui.protocol.events import Event, NoteDrafted, RevertPreviewed
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.branch_rows import offset_of
 from kimi_tui.ui.cells import ago, cut, literal, plural
@@ -28,6 +29,7 @@ from kimi_tui.ui.widgets.preview import drops, files_rows
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 UNTOUCHED = "no file on disk changes"
+KEPT = "all of it becomes the live timeline; the present is kept as a rotation, so this can be undone"
 UNRECORDED = "the files stay as they are: how they were at this point is not recorded"
 
 
@@ -102,7 +104,8 @@ class RevertChoice(Dialog[RevertTo | Fork]):
     def _changed(self) -> None:
         for sheet in self.query(Sheet):
             sheet.changed()
-        self.query_one(Options).change(self._ways())
+        for options in self.query(Options):
+            options.change(self._ways())
 
     def _ways(self) -> list[Option]:
         return ways(self.row, self.preview, self._restorable, self.overwrite)
@@ -113,14 +116,12 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def _facts(self, width: int) -> Rows:
         row, preview = self.row, self.preview
-        number = "" if row.checkpoint is None else f" {row.checkpoint}"
-        title = f"Go back to{number}?" if row.file is None else f"Go over to{number} of {literal(row.file)}?"
-        rows: Rows = [spread([(title, "strong moved")], [(ago(row.at, self.clock()), "faint")], width)]
+        rows: Rows = [spread([(self._title(), "strong moved")], [(ago(row.at, self.clock()), "faint")], width)]
         if row.label:
             rows += paragraph(literal(row.label), width, "", 2)
         if preview is None:
             return rows
-        rows += paragraph(drops(preview), width, "quiet", 3)
+        rows += paragraph(drops(preview) if row.checkpoint is not None else KEPT, width, "quiet", 3)
         rows += files_rows(preview, width, 4, self.overwrite, ": f shows them")
         if preview.files and not self._restorable:
             rows += paragraph(UNRECORDED, width, "quiet", 2)
@@ -128,6 +129,13 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         if preview.prompt:
             rows += [[(cut("its prompt comes back into the input", width), "quiet")]]
         return rows
+
+    def _title(self) -> str:
+        row = self.row
+        if row.file is None:
+            return f"Go back to {row.checkpoint}?"
+        where = literal(row.file)
+        return f"Restore {where}?" if row.checkpoint is None else f"Go over to {row.checkpoint} of {where}?"
 
     def _hints(self, width: int) -> Rows:
         files = (("f", "files"),) if self._files_known else ()
@@ -168,7 +176,9 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def take(self, event: Event) -> None:
         """An answer for a draft that was given up is dropped."""
-        if isinstance(event, NoteDrafted) and event.number == self._drafts and self.note.drafting:
+        if isinstance(event, RevertPreviewed):
+            self.show(event.preview)
+        elif isinstance(event, NoteDrafted) and event.number == self._drafts and self.note.drafting:
             self.note.take(event)
 
     @on(Note.Left)
