@@ -133,6 +133,8 @@ class StandardOpener:
             calibration=await asyncio.to_thread(self._learned.of, model.view.name),
         )
         await context.restore()
+        if context.holder is None:
+            await asyncio.to_thread(session.sweep)
         skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
         unusable = await skills.load()
         prompt = await asyncio.to_thread(

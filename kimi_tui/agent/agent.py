@@ -96,6 +96,12 @@ class Agent:
         self._side.add(task)
         task.add_done_callback(self._side.discard)
 
+    def stop_beside(self, name: str) -> None:
+        """Stop what runs under this name beside the activity."""
+        for task in self._side:
+            if task.get_name() == name:
+                task.cancel()
+
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
         if self.busy or self.desk.context.holder is not None:
@@ -127,9 +133,7 @@ class Agent:
         elif not self.readiness.ready:
             self.readiness.cancel()
         else:
-            for task in self._side:
-                if task.get_name() == ASIDE:
-                    task.cancel()
+            self.stop_beside(ASIDE)
 
     async def show(self) -> None:
         """Tell what is open now, and make its model ready."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
-from kimi_tui.agent.gauge import Limits, tokens_view
+from kimi_tui.agent.gauge import Limits, Scale, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.nearness import Nearness
 from kimi_tui.agent.pins import Pins
@@ -189,8 +189,12 @@ class Desk:
     @property
     def total(self) -> int:
         """Tokens that the next call is expected to send."""
-        counted = self.context.token_count_with_pending
-        return counted if self.context.token_count else counted + self.overhead()
+        return self.scale(self.context.token_count_with_pending, bool(self.context.token_count))
+
+    @property
+    def scale(self) -> Scale:
+        """Makes the gauge's figures of the context's. To be kept for as long as nothing is sent."""
+        return Scale(self.overhead)
 
     def overhead(self) -> int:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""

@@ -54,7 +54,7 @@ async def revert_to(agent: Agent, command: RevertTo) -> None:
 
     async def switch() -> Switch:
         if goal.file is not None:
-            return await desk.context.go_to(goal.file, until=until, why="restore", note=command.note)
+            return await desk.context.go_to(goal.file, until=until, why="restore", messages=note, note=command.note)
         return await desk.context.rewrite("revert", keep_until=until, messages=note, note=command.note)
 
     async def jump() -> bool:

@@ -213,10 +213,16 @@ class Context(ContextView):
         return await self._writer.in_thread(lambda: switching.rewrite(self._store, plan))
 
     async def go_to(
-        self, file: str, *, until: CheckpointRef | None = None, why: SwitchWhy = "restore", note: str = ""
+        self,
+        file: str,
+        *,
+        until: CheckpointRef | None = None,
+        why: SwitchWhy = "restore",
+        messages: Sequence[Message] = (),
+        note: str = "",
     ) -> Switch:
-        """A rotation, or what stands in it before a checkpoint, becomes the live timeline."""
-        return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note))
+        """A rotation, or what stands in it before a checkpoint, then these messages become the live timeline."""
+        return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note, messages))
 
     async def replace_message(self, index: int, message: Message, *, usage: int | None, note: str = "") -> Switch:
         """One message of the history becomes another and the count becomes `usage`; nothing else changes.

@@ -70,6 +70,16 @@ class CheckpointMark:
         return self._tokens
 
     @property
+    def tokens_now(self) -> int:
+        """The same by what is known of the model today: what a context that is cut here will say of itself."""
+        return self.exact + self._history.tokens(self.pending_from, self.history_index)
+
+    @property
+    def counted(self) -> bool:
+        """Whether a model had counted the context before it."""
+        return self.exact > 0
+
+    @property
     def ref(self) -> CheckpointRef:
         return CheckpointRef(self.id, self.offset)
 
@@ -109,6 +119,11 @@ class Projection:
     @property
     def tokens(self) -> int:
         return self.token_count + self.pending
+
+    @property
+    def counted(self) -> bool:
+        """Whether a model's count is part of the tokens; else they are an estimate of the messages alone."""
+        return self.token_count > 0
 
     def apply(self, record: Record, length: int, body: Body | None = None) -> None:
         """Folds the next `length` bytes of the file, one line, in. `body` is what a message line holds."""

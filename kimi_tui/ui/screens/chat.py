@@ -80,8 +80,8 @@ class ChatScreen(Keyboard):
                 self.entries_loaded()
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
-            case ev.RotationRead(file, entries):
-                self.sidebar.take_rotation(file, entries)
+            case ev.RotationRead(file, rows=rows):
+                self.sidebar.take_rotation(file, rows)
 
     def _said(self, event: ev.Event) -> None:
         """Events that put something into the chat or the prompt."""
