@@ -310,6 +310,15 @@ async def test_escape_twice_clears_the_prompt_into_the_history() -> None:
         assert shown.prompt == "text"
 
 
+async def test_two_keys_that_have_nothing_to_do_with_each_other_are_no_second_time() -> None:
+    async with stage() as shown:
+        shown.write("text")
+        await shown.press("escape")
+        shown.app.chat._disarm()  # what the timer does after a moment
+        await shown.press("escape")
+        assert shown.prompt == "text" and "esc again clears the prompt" in shown.line("Activity")
+
+
 async def test_escape_twice_on_an_empty_prompt_goes_to_the_timeline() -> None:
     async with stage() as shown:
         await shown.press("escape", "escape")
