@@ -210,7 +210,7 @@ async def measure(given: argparse.Namespace, folder: Path) -> None:
 
 async def turns(agent: Agent, clock: Clock, heart: Heart, profile: cProfile.Profile | None) -> None:
     """One turn to load everything, one that counts."""
-    turn, rows = 0, list[dict[str, float]]()
+    turn, rows, began = 0, list[dict[str, float]](), dict[str, float]()
     async for event in agent.events():
         match event:
             case ev.TurnEnded() if turn == 2:
