@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import contextlib
 import cProfile
+import gc
 import json
 import os
 import pstats
@@ -251,6 +252,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--where", action="store_true", help="what the loop was busy with when it stood still")
     given = parser.parse_args()
+    gc.set_threshold(20_000, 50, 1_000)  # as the app does
     with tempfile.TemporaryDirectory() as name:
         os.environ["KIMI_TUI_HOME"] = str(Path(name) / "home")
         asyncio.run(measure(given, Path(name)))
