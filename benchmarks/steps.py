@@ -19,6 +19,7 @@ import argparse
 import asyncio
 import contextlib
 import cProfile
+import gc
 import json
 import os
 import pstats
@@ -210,7 +211,7 @@ async def measure(given: argparse.Namespace, folder: Path) -> None:
 
 async def turns(agent: Agent, clock: Clock, heart: Heart, profile: cProfile.Profile | None) -> None:
     """One turn to load everything, one that counts."""
-    turn, rows = 0, list[dict[str, float]]()
+    turn, rows, began = 0, list[dict[str, float]](), dict[str, float]()
     async for event in agent.events():
         match event:
             case ev.TurnEnded() if turn == 2:
@@ -251,6 +252,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--where", action="store_true", help="what the loop was busy with when it stood still")
     given = parser.parse_args()
+    gc.set_threshold(20_000, 50, 1_000)  # as the app does
     with tempfile.TemporaryDirectory() as name:
         os.environ["KIMI_TUI_HOME"] = str(Path(name) / "home")
         asyncio.run(measure(given, Path(name)))

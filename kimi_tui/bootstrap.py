@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from kimi_tui.agent import grants
@@ -58,6 +59,7 @@ async def connect(options: LaunchOptions) -> AgentPort:
     meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
     settings = await asyncio.to_thread(load_settings, meant)
     await asyncio.to_thread(require_writable, data_folder())
+    await asyncio.to_thread(import_module, "kimi_tui.agent.dispatch")  # else the first command has to
     outbox = Outbox()
     opener = StandardOpener(settings, meant, outbox.emit)
     desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
@@ -184,6 +186,7 @@ class StandardOpener:
         for tool in session_tools(desk):
             toolset.add(tool)
         desk.steering.changed = desk.keep_queue
+        await asyncio.to_thread(toolset.specs)  # reads what the tools say of themselves: not in the first step
         desk.apply_modes()
         desk.hooks.fire(
             "SessionStart",
