@@ -16,7 +16,7 @@ from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.desk import Desk, Loop, Retention
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import Files, nothing_recorded
+from kimi_tui.agent.files import Files, files_of
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
@@ -44,8 +44,6 @@ from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
 from kimi_tui.session import Session, SessionState, choose_session, read_state
-from kimi_tui.session.snapshots import Limits as SnapshotLimits
-from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.sizes import bytes_in
 from kimi_tui.skills import skill_roots
@@ -241,17 +239,7 @@ class StandardOpener:
         return Retention(wanted.policy, budget)
 
     def _files(self, session: Session) -> Files:
-        """Runs in a worker: reads the session's log of snapshots."""
-        wanted = self._settings.snapshots
-        if not wanted.enabled:
-            return nothing_recorded()
-        limits = SnapshotLimits(file_bytes=wanted.max_file_megabytes << 20, files=wanted.max_files)
-        book = SnapshotLog(session.folder)
-        book.load()
-        snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
-        return Files(
-            snapshots, book, tell=lambda text: self._emit(Noticed(text, "warning")), keep_days=wanted.keep_days
-        )
+        return files_of(session, self._settings.snapshots, lambda text: self._emit(Noticed(text, "warning")))
 
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:
         named = [*self._options.add_dirs, *(Path(text) for text in state.additional_dirs)]
