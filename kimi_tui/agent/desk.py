@@ -152,8 +152,8 @@ class Desk:
 
     @property
     def reviews(self) -> bool:
-        """A summary is put to the user first; who is not there is not asked."""
-        return self.loop.preview and not (self.headless or self.modes.afk)
+        """A summary is put to the user first; who is not there is not asked, and no one is about a subagent's."""
+        return self.loop.preview and self.parent is None and not (self.headless or self.modes.afk)
 
     @property
     def plan_file(self) -> Path:
