@@ -57,6 +57,11 @@ class Draft:
     def text(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
+    @property
+    def only_thought(self) -> bool:
+        """There is reasoning, and nothing else."""
+        return any(isinstance(part, ThinkPart) for part in self.parts) and not (self.text.strip() or self.calls)
+
     def _said(self) -> list[TextPart | ThinkPart]:
         return [part for part in self.parts if _weighs(part)]
 
