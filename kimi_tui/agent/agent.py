@@ -14,7 +14,7 @@ from kimi_tui.agent.asides import ASIDE
 from kimi_tui.agent.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
-from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
+from kimi_tui.agent.opening import Opener, opened, put_away, resume_hint
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
@@ -98,7 +98,7 @@ class Agent:
 
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
-        if self.busy or self.desk.context.holder is not None:
+        if self.busy or self.desk.read_only:
             return
         if not self.readiness.ready:
             if self.desk.steering.waiting:
@@ -113,8 +113,8 @@ class Agent:
 
     def send(self, prompt: Prompt) -> None:
         """A turn with this prompt: now, or when its time has come."""
-        if self.desk.context.holder is not None:
-            self.emit(PromptReturned(prompt.said, read_only(self.desk)))
+        if self.desk.read_only:
+            self.emit(PromptReturned(prompt.said, self.desk.read_only))
             return
         self.desk.steering.queue(prompt)
         self.go_on()

@@ -50,10 +50,10 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         model=desk.model.view,
         modes=desk.modes,
         branch=branch,
-        read_only=read_only(desk),
+        read_only=desk.read_only,
         notices=(
             *desk.notices,
-            *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
+            *(_told(each.what, each.file, each.line) for each in desk.context.problems if each.kind != "disk"),
         ),
         commands=(*COMMANDS, *desk.skills.commands()),
         history=prompts,
@@ -63,14 +63,6 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
     tasks = desk.tasks.first_events() if desk.tasks else ()
     return opening, chat, *todos, *tasks
-
-
-def read_only(desk: Desk) -> str:
-    """Why nothing can be written; empty when it can."""
-    holder = desk.context.holder
-    if holder is None:
-        return ""
-    return f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
 
 
 def resume_hint(desk: Desk) -> str:
