@@ -10,6 +10,7 @@ from kimi_tui.agent import (
     browsing,
     compacting,
     control,
+    drafting,
     dropping,
     pruning,
     session_servers,
@@ -21,6 +22,7 @@ from kimi_tui.agent import (
 from kimi_tui.agent.nearness import snooze
 from kimi_tui.agent.pins import pin_entry
 from kimi_tui.agent.proposal import answer_compaction
+from kimi_tui.agent.subagent_past import read_subagent
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
 
@@ -56,6 +58,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.SendPrompt: Handler("now", control.send_prompt),
     say.Steer: Handler("now", control.steer),
     say.TakeBackQueued: Handler("now", control.take_back_queued),
+    say.TakeQueued: Handler("now", control.take_queued),
     say.Interrupt: Handler("now", control.interrupt),
     say.AnswerApproval: Handler("now", control.answer_approval),
     say.AnswerQuestion: Handler("now", control.answer_question),
@@ -67,6 +70,8 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.KeepDraft: Handler("now", control.keep_draft),
     say.PreviewRevert: Handler("beside", time_travel.preview_revert),
     say.PreviewFile: Handler("beside", time_travel.preview_file),
+    say.DraftNote: Handler("now", drafting.draft_note),
+    say.StopDraft: Handler("now", drafting.stop_draft),
     say.RevertTo: Handler("alone", time_travel.revert_to),
     say.Undo: Handler("alone", time_travel.undo),
     say.Redo: Handler("alone", time_travel.redo),
@@ -95,6 +100,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.ListModels: Handler("beside", sessions.list_models),
     say.StopTask: Handler("beside", task_commands.stop_task),
     say.ReadTask: Handler("beside", task_commands.read_task),
+    say.ReadSubagent: Handler("beside", read_subagent),
     say.ListMcp: Handler("beside", session_servers.list_servers),
     say.RestartMcp: Handler("beside", session_servers.restart_server),
     say.SwitchModel: Handler("idle", sessions.switch_model),

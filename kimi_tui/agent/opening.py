@@ -57,12 +57,22 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         ),
         commands=(*COMMANDS, *desk.skills.commands()),
         history=prompts,
-        draft=desk.state.draft,
+        draft=_draft(desk),
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
     tasks = desk.tasks.first_events() if desk.tasks else ()
     return opening, chat, *todos, *tasks
+
+
+def _draft(desk: Desk) -> str:
+    """What was in the prompt, after what was still to be sent when the session ended."""
+    state = desk.state
+    if state.queued and not desk.read_only:
+        state.draft = "\n\n".join(text for text in (*state.queued, state.draft) if text.strip())
+        state.queued = ()
+        desk.keep_state()
+    return state.draft
 
 
 def resume_hint(desk: Desk) -> str:
@@ -76,9 +86,9 @@ def resume_hint(desk: Desk) -> str:
 async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
+    await _end_processes(desk)
     await desk.hooks.finish()
     await desk.files.close()
-    await _end_processes(desk)
     if desk.summariser is not None:
         await desk.summariser.close()
     try:

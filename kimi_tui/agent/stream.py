@@ -62,6 +62,11 @@ class Draft:
         """There is reasoning, and nothing else."""
         return any(isinstance(part, ThinkPart) for part in self.parts) and not (self.text.strip() or self.calls)
 
+    @property
+    def length(self) -> int:
+        """Characters that have come, of thinking too."""
+        return sum(len(part.text) if isinstance(part, TextPart) else len(part.think) for part in self.parts)
+
     def _said(self) -> list[TextPart | ThinkPart]:
         return [part for part in self.parts if _weighs(part)]
 

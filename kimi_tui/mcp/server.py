@@ -116,7 +116,9 @@ class Server:
         if client is None:
             raise McpFault(f"The server {self.name} is not connected{f': {self._error}' if self._error else ''}.")
         try:
-            return result_of(await client.call_tool(tool, _sendable(arguments)))
+            return result_of(
+                await client.call_tool(tool, _sendable(arguments), read_timeout_seconds=self.config.timeout)
+            )
         except Exception as fault:
             log.info("a call of %s failed: %s", self.name, type(fault).__name__)
             raise McpFault(masked(self._explained(fault), self.config.secrets)) from None
