@@ -11,7 +11,7 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import projected
 from kimi_tui.agent.rows import first_line
-from kimi_tui.agent.slash import COMMANDS
+from kimi_tui.agent.session_commands import commands_of
 from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
@@ -55,7 +55,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
             *desk.notices,
             *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
         ),
-        commands=(*COMMANDS, *desk.skills.commands()),
+        commands=commands_of(desk),
         history=prompts,
         draft=desk.state.draft,
         resume_hint=resume_hint(desk),

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MASK = "•••"
+KEY_HINT = 'Give it one as headers = { Authorization = "Bearer ${NAME}" }, with the variable NAME set'
+"""`${NAME}` stands for a variable of the environment (see `config`)."""
+_REFUSED = {401: "wants a key", 403: "does not accept the key"}
 
 
 class McpFault(Exception):
@@ -22,6 +25,8 @@ def told(fault: BaseException, *, target: str, seconds: float, status: int = 0) 
     if isinstance(fault, PermissionError):
         return f"{fault.filename or target!r} may not be run"
     said = " ".join(str(fault).split())[:300] or type(fault).__name__
+    if status in (401, 403):
+        return f"HTTP {status}: {target} {_REFUSED[status]}. {KEY_HINT}"
     if status >= 400:
         return f"HTTP {status}: {said}"
     return f"{target} cannot be reached: {said}" if "Connect" in type(fault).__name__ else said
