@@ -9,13 +9,14 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.desk import Desk, Loop, Retention
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import Files, nothing_recorded
+from kimi_tui.agent.files import Files, files_of
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
@@ -44,8 +45,6 @@ from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
 from kimi_tui.session import Session, SessionState, choose_session, read_state
-from kimi_tui.session.snapshots import Limits as SnapshotLimits
-from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.sizes import bytes_in
 from kimi_tui.skills import skill_roots
@@ -59,6 +58,7 @@ async def connect(options: LaunchOptions) -> AgentPort:
     meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
     settings = await asyncio.to_thread(load_settings, meant)
     await asyncio.to_thread(require_writable, data_folder())
+    await asyncio.to_thread(import_module, "kimi_tui.agent.dispatch")  # else the first command has to
     outbox = Outbox()
     opener = StandardOpener(settings, meant, outbox.emit)
     desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
@@ -134,6 +134,8 @@ class StandardOpener:
             calibration=await asyncio.to_thread(self._learned.of, model.view.name),
         )
         await context.restore()
+        if context.holder is None:
+            await asyncio.to_thread(session.sweep)
         skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
         unusable = await skills.load()
         prompt = await asyncio.to_thread(
@@ -183,6 +185,8 @@ class StandardOpener:
         keep_told(desk)
         for tool in session_tools(desk):
             toolset.add(tool)
+        desk.steering.changed = desk.keep_queue
+        await asyncio.to_thread(toolset.specs)  # reads what the tools say of themselves: not in the first step
         desk.apply_modes()
         desk.hooks.fire(
             "SessionStart",
@@ -237,17 +241,7 @@ class StandardOpener:
         return Retention(wanted.policy, budget)
 
     def _files(self, session: Session) -> Files:
-        """Runs in a worker: reads the session's log of snapshots."""
-        wanted = self._settings.snapshots
-        if not wanted.enabled:
-            return nothing_recorded()
-        limits = SnapshotLimits(file_bytes=wanted.max_file_megabytes << 20, files=wanted.max_files)
-        book = SnapshotLog(session.folder)
-        book.load()
-        snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
-        return Files(
-            snapshots, book, tell=lambda text: self._emit(Noticed(text, "warning")), keep_days=wanted.keep_days
-        )
+        return files_of(session, self._settings.snapshots, lambda text: self._emit(Noticed(text, "warning")))
 
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:
         named = [*self._options.add_dirs, *(Path(text) for text in state.additional_dirs)]

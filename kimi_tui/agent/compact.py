@@ -104,8 +104,6 @@ class Compaction:
         while True:
             self._progress("reading", self.before)
             summary = await summarise(desk, history[:cut], self.focus, self._written)
-            if summary.usage:
-                desk.spent(summary.usage)
             kept = await asyncio.to_thread(self._kept, history, cut, summary)
             if not desk.reviews:
                 return _folded(summary, kept, desk.context.calibration)

@@ -5,6 +5,7 @@ Everything in `agent/` that does something takes a desk. Opening another session
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
-from kimi_tui.agent.gauge import Limits, tokens_view
+from kimi_tui.agent.gauge import Limits, Scale, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.nearness import Nearness
 from kimi_tui.agent.pins import Pins
@@ -188,8 +189,12 @@ class Desk:
     @property
     def total(self) -> int:
         """Tokens that the next call is expected to send."""
-        counted = self.context.token_count_with_pending
-        return counted if self.context.token_count else counted + self.overhead()
+        return self.scale(self.context.token_count_with_pending, bool(self.context.token_count))
+
+    @property
+    def scale(self) -> Scale:
+        """Makes the gauge's figures of the context's. To be kept for as long as nothing is sent."""
+        return Scale(self.overhead)
 
     def overhead(self) -> int:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
@@ -266,6 +271,15 @@ class Desk:
         self.state.todos = tuple(todos)
         self.emit(TodosChanged(self.state.todos))
         self.keep_state()
+
+    def keep_queue(self) -> None:
+        """Remember what waits to be sent. What goes out at once never gets as far as the disk."""
+        asyncio.get_running_loop().call_soon(self._keep_queue)
+
+    def _keep_queue(self) -> None:
+        if self.state.queued != self.steering.texts:
+            self.state.queued = self.steering.texts
+            self.keep_state()
 
     async def begin(self) -> None:
         """Before the first record of a session: its folder, and the system prompt as line 1."""

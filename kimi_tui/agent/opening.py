@@ -57,12 +57,22 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         ),
         commands=commands_of(desk),
         history=prompts,
-        draft=desk.state.draft,
+        draft=_draft(desk),
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
     tasks = desk.tasks.first_events() if desk.tasks else ()
     return opening, chat, *todos, *tasks
+
+
+def _draft(desk: Desk) -> str:
+    """What was in the prompt, after what was still to be sent when the session ended."""
+    state = desk.state
+    if state.queued and desk.context.holder is None:
+        state.draft = "\n\n".join(text for text in (*state.queued, state.draft) if text.strip())
+        state.queued = ()
+        desk.keep_state()
+    return state.draft
 
 
 def read_only(desk: Desk) -> str:

@@ -44,15 +44,15 @@ async def open_session(agent: Agent, command: OpenSession) -> None:
 
 
 async def fork(agent: Agent, command: Fork) -> None:
-    """Go on in a copy, from where this session stands or from right before a checkpoint."""
+    """Go on in a copy: from where this session stands, from right before a checkpoint, or in a rotation."""
     desk = agent.desk
-    if not desk.context.history:
+    if not desk.context.history and command.file is None:
         agent.emit(Noticed("there is nothing to fork yet"))
         return
     await desk.context.sync()
     copy = await asyncio.to_thread(fork_session, desk.session)
     await _change_to(agent, copy)
-    if command.checkpoint is not None:
+    if command.checkpoint is not None or command.file is not None:
         from kimi_tui.agent.time_travel import revert_to
         from kimi_tui.protocol.commands import RevertTo
 

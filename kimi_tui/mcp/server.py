@@ -161,7 +161,8 @@ class Server:
         if client is None:
             raise McpFault(f"The server {self.name} is not connected{f': {self._error}' if self._error else ''}.")
         try:
-            return await question(client)
+            async with asyncio.timeout(self.config.timeout):
+                return await question(client)
         except Exception as fault:
             log.info("a call of %s failed: %s", self.name, type(fault).__name__)
             raise McpFault(masked(self._explained(fault), self.config.secrets)) from None
@@ -170,7 +171,7 @@ class Server:
         import mcp.types as sdk
         from mcp import MCPError
 
-        if isinstance(fault, MCPError) and fault.error.code == sdk.REQUEST_TIMEOUT:
+        if isinstance(fault, TimeoutError):
             return f"The server {self.name} gave no answer within {self.config.timeout:g} s."
         if isinstance(fault, MCPError) and fault.error.code == sdk.CONNECTION_CLOSED:
             return f"The connection to the server {self.name} ended before it answered."

@@ -81,7 +81,8 @@ async def connection(config: ServerConfig, work_dir: str, ears: Ears, *, probing
             _Heard(transport, ears.on_end),
             mode="auto" if probing else "legacy",
             cache=None,
-            read_timeout_seconds=config.timeout,
+            # of the handshake and the list of tools, for which the limit on starting is meant; calls have their own
+            read_timeout_seconds=config.timeout + config.startup_timeout,
             client_info=Implementation(name=CLIENT, version=_version()),
             message_handler=on_message,
         )

@@ -28,6 +28,8 @@ class SendPrompt(Command):
     text: str
     images: tuple[str, ...] = ()
     """Data URLs."""
+    place: int | None = None
+    """Where in the queue, for one that was taken out of it (`TakeQueued`); None: at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,26 @@ class Steer(Command):
 
     text: str
     images: tuple[str, ...] = ()
+    place: int | None = None
+    """As in `SendPrompt`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakeBackQueued(Command):
     """Empties the queue of steers and prompts; they come back as `PromptReturned`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeQueued(Command):
+    """Takes one text out of the queue: to be written anew (it comes back as `PromptReturned`), or for good.
+
+    `text` is what stood at that place of `QueueChanged`; when it no longer waits nothing is done but said.
+    """
+
+    queue: Literal["steers", "prompts"]
+    place: int
+    text: str
+    drop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +128,24 @@ class RevertTo(Command):
     files: Literal["keep", "restore", "only"] = "keep"
     overwrite: tuple[str, ...] = ()
     """Files to put back although somebody else has edited them since; the others of that kind are left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftNote(Command):
+    """Has the model write a note about what `RevertTo` would take back. Nothing is stored. See `NoteDrafted`."""
+
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+    begun: str = ""
+    """What the user has typed so far."""
+    number: int = 0
+    """Comes back with every answer. A new draft ends the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopDraft(Command):
+    """Ends the `DraftNote` that runs, if one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +301,7 @@ class RemoveSession(Command):
 
 @dataclass(frozen=True, slots=True)
 class Fork(Command):
-    """Continues in a copy of the session; with a checkpoint, from right before it."""
+    """Continues in a copy of the session; with a checkpoint, from right before it; with a file, in that rotation."""
 
     checkpoint: int | None = None
     file: str | None = None

@@ -406,6 +406,8 @@ class PromptReturned(Event):
 
     text: str
     reason: str = ""
+    images: tuple[str, ...] = ()
+    """Data URLs of the images that the text's tags stand for, in their order."""
 
 
 # --- time --------------------------------------------------------------------------------------------------------
@@ -428,6 +430,18 @@ class FilePreviewed(Event):
     path: str
     diff: DiffView | None
     """From what stands there now to what would be put back; None when that is no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteDrafted(Event):
+    """How a `DraftNote` stands. It ends with `done`, `stopped` or `failed`."""
+
+    number: int
+    state: Literal["writing", "done", "stopped", "failed"]
+    text: str = ""
+    """All of the note so far."""
+    message: str = ""
+    """Why it failed and what to do, or what it waits for."""
 
 
 CompactionPhase = Literal["hooks", "reading", "summarising", "reviewing", "switching"]
@@ -496,6 +510,8 @@ class PruningProposed(Event):
 class RotationRead(Event):
     file: str
     entries: tuple[Entry, ...]
+    rows: tuple[TimelineRow, ...] = ()
+    """Its steps, newest first, as the timeline draws them."""
 
 
 @dataclass(frozen=True, slots=True)

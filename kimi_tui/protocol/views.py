@@ -187,6 +187,7 @@ class RevertPreview:
     steps: int = 0
     messages: int = 0
     tokens: int = 0
+    """What the gauge would fall by; negative where it would rise, as it can for a rotation."""
     tool_calls: int = 0
     files: tuple[FileTouched, ...] = ()
     tasks: tuple[str, ...] = ()

@@ -89,7 +89,7 @@ async def test_a_full_disk_is_told_and_nothing_half_is_left(tmp_path: Path) -> N
 
 
 def test_a_session_that_was_killed_in_mid_answer_is_the_one_that_is_continued(tmp_path: Path, home: Path) -> None:
-    slow = script(tmp_path, {"text": "word " * 200, "delay_ms": 50})
+    slow = script(tmp_path, {"text": "word " * 20_000, "delay_ms": 50})
     child = start("-m", slow, "-p", "remember this", "--output-format", "stream-json", cwd=tmp_path)
     assert child.stdout is not None
     for line in child.stdout:

@@ -128,7 +128,7 @@ def test_a_model_that_cannot_answer_gives_the_prompt_back(work: Path) -> None:
 
 
 def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_path: Path) -> None:
-    model = script(tmp_path, {"text": "one\ntwo" * 400, "delay_ms": 20}, {"text": "fine"})
+    model = script(tmp_path, {"text": "one\ntwo" * 40_000, "delay_ms": 20}, {"text": "fine"})
     with in_terminal("-m", "kimi_tui", "-m", model, cwd=work, TERM="dumb") as terminal:
         terminal.wait_for(b"\n> ")
         assert "TERM=dumb" in terminal.lines()[0]

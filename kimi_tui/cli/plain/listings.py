@@ -75,9 +75,11 @@ def _row(row: TimelineRow) -> str:
 
 def preview(view: RevertPreview) -> Iterator[str]:
     """What would go."""
+    where = "Going over to" if view.file else "Going back to"
+    fewer = f"{abs(view.tokens):,} tokens{' more than now' if view.tokens < 0 else ''}"
     yield (
-        f"Going back to checkpoint {view.checkpoint} drops {view.steps} steps, {view.messages} messages, "
-        f"{view.tool_calls} tool calls, {view.tokens:,} tokens."
+        f"{where} checkpoint {view.checkpoint} drops {view.steps} steps, {view.messages} messages, "
+        f"{view.tool_calls} tool calls, {fewer}."
     )
     for file in view.files:
         fate = f", would be {file.change}" if file.change and not file.changed_since else ""
