@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.mending import mend
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -188,8 +189,16 @@ class _Heard:
         return await self._inner.__aexit__(kind, value, trace)
 
 
+def _mended(message: Any) -> Any:
+    """The same message; the result in it made what the SDK takes."""
+    answer = getattr(message, "message", None)
+    if answer is not None and isinstance(result := getattr(answer, "result", None), dict):
+        answer.result = mend(result)
+    return message
+
+
 class _HeardStream:
-    """The stream of a server's messages, with an ear at its end."""
+    """The stream of a server's messages, mended where need be, with an ear at its end."""
 
     def __init__(self, inner: ReadStream[Any], on_end: Callable[[], None]) -> None:
         self._inner, self._on_end = inner, on_end
@@ -202,13 +211,13 @@ class _HeardStream:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._inner.__anext__()
+            return _mended(await self._inner.__anext__())
         except StopAsyncIteration:
             self._on_end()
             raise
 
     async def receive(self) -> Any:
-        return await self._inner.receive()
+        return _mended(await self._inner.receive())
 
     async def aclose(self) -> None:
         await self._inner.aclose()

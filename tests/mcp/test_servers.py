@@ -133,6 +133,20 @@ async def test_resources_are_listed_and_read() -> None:
             await server.read("notes://never")
 
 
+async def test_what_is_almost_right_is_mended_and_costs_nobody_else(tmp_path: Path) -> None:
+    async with serving(plain("odd", "odd")) as bench:
+        await bench.servers.settled(60)
+        view = bench.view("odd")
+        assert (view.state, view.error) == ("ready", "")
+        assert view.tools == ("mcp__odd__untyped", "mcp__odd__bare", "mcp__odd__pointing")
+        assert all(tool.schema["type"] == "object" and "$ref" not in str(tool.schema) for tool in bench.servers.tools())
+        told = await bench.call("mcp__odd__untyped", a=1)
+        assert told.text == "[hologram: cannot be shown here]\nafter\n[image: cannot be shown here]\nx"
+        assert json.loads((await bench.call("mcp__odd__bare")).text) == {"a": 1}
+        with pytest.raises(McpFault, match=r"its answer is not what the protocol asks for \(content: field required\)"):
+            await bench.call("mcp__odd__pointing")
+
+
 async def test_a_server_with_tools_alone_offers_nothing_else() -> None:
     async with serving(plain("bare")) as bench:
         await bench.servers.settled(60)
