@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from kimi_tui.agent import grants
@@ -19,6 +20,7 @@ from kimi_tui.agent.files import Files, files_of
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
 from kimi_tui.agent.session_tasks import SessionTasks
@@ -56,6 +58,7 @@ async def connect(options: LaunchOptions) -> AgentPort:
     meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
     settings = await asyncio.to_thread(load_settings, meant)
     await asyncio.to_thread(require_writable, data_folder())
+    await asyncio.to_thread(import_module, "kimi_tui.agent.dispatch")  # else the first command has to
     outbox = Outbox()
     opener = StandardOpener(settings, meant, outbox.emit)
     desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
@@ -140,9 +143,10 @@ class StandardOpener:
         )
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        hooks = self._hooks(session)
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit, hooks)
         left = await tasks.find(sessions_folder()) if context.holder is None else ()
-        toolset, hooks = Toolset(()), self._hooks(session)
+        toolset = Toolset(())
         servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
@@ -178,8 +182,11 @@ class StandardOpener:
         desk.approvals.rules += [AllowRule("ReadFile", str(root.path.resolve()), literal=True) for root in skills.roots]
         if model.view.tools:
             desk.injections.providers.append(SkillsInjectionProvider(skills, lambda: desk.system_prompt))
+        keep_told(desk)
         for tool in session_tools(desk):
             toolset.add(tool)
+        desk.steering.changed = desk.keep_queue
+        await asyncio.to_thread(toolset.specs)  # reads what the tools say of themselves: not in the first step
         desk.apply_modes()
         desk.hooks.fire(
             "SessionStart",

@@ -17,6 +17,26 @@ settings.register_profile(
 settings.load_profile("steady")
 
 
+LONG = 60.0
+BOUNDED = (
+    "kimi_tui.hooks.hooks.PATIENCE",
+    "kimi_tui.agent.files.CLOSING_SECONDS",
+    "kimi_tui.agent.files.PATIENCE_SECONDS",
+    "kimi_tui.background.kept.SETTLE",
+    "kimi_tui.background.tasks.PATIENCE",
+    "kimi_tui.mcp.hosted.GOODBYE",
+)
+"""How long the program waits for something that should happen anyway, in seconds: a user is not to wait for long, a
+test on a busy machine is."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is given up because the machine is slow."""
+    for name in BOUNDED:
+        monkeypatch.setattr(name, LONG)
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"

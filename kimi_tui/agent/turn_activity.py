@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.rows import first_line
-from kimi_tui.agent.steering import Prompt
+from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.turn import Turn
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
-from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
+from kimi_tui.protocol.events import TitleChanged, TurnEnded
 from kimi_tui.session import prompts_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> No
     await desk.files.turn_ended()
     await asyncio.to_thread(desk.learned.keep)
     if prompt.said and not turn.opened:
-        desk.emit(PromptReturned(prompt.said, ended.message))
+        desk.emit(returned([prompt], ended.message))
     elif prompt.said:
         await asyncio.to_thread(_remember, desk, prompt)
     if ended.reason == "failed":

@@ -28,6 +28,8 @@ class SendPrompt(Command):
     text: str
     images: tuple[str, ...] = ()
     """Data URLs."""
+    place: int | None = None
+    """Where in the queue, for one that was taken out of it (`TakeQueued`); None: at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,26 @@ class Steer(Command):
 
     text: str
     images: tuple[str, ...] = ()
+    place: int | None = None
+    """As in `SendPrompt`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakeBackQueued(Command):
     """Empties the queue of steers and prompts; they come back as `PromptReturned`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeQueued(Command):
+    """Takes one text out of the queue: to be written anew (it comes back as `PromptReturned`), or for good.
+
+    `text` is what stood at that place of `QueueChanged`; when it no longer waits nothing is done but said.
+    """
+
+    queue: Literal["steers", "prompts"]
+    place: int
+    text: str
+    drop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +345,7 @@ class KeepDraft(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopTask(Command):
-    """Ends a background task and all that it started; also one that a killed run left behind."""
+    """Ends a background task, command or subagent, and all that it started; also one that a killed run left behind."""
 
     id: str
 
@@ -338,6 +355,13 @@ class ReadTask(Command):
     """Answered by `TaskRead`."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSubagent(Command):
+    """Answered by `SubagentRead`: what the subagent of this call did. For a card that was not there to see it."""
+
+    call_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -338,9 +338,21 @@ class ToolCallFinished(Event):
 
 @dataclass(frozen=True, slots=True)
 class SubagentChanged(Event):
-    """A subagent was started, did something, or has ended. Its steps come as `ToolOutputDelta` of its call."""
+    """A subagent was started, did something, or has ended. Its steps come as `ToolOutputDelta` of its call; those of
+    one in the background go on after the call has ended."""
 
     subagent: SubagentView
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRead(Event):
+    """What a subagent of an earlier time did for a call, read from its own context file."""
+
+    call_id: str
+    subagent: SubagentView | None
+    """None when there is no such subagent any more."""
+    steps: str = ""
+    """The newest of them, a line each, as they came as `ToolOutputDelta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,6 +406,8 @@ class PromptReturned(Event):
 
     text: str
     reason: str = ""
+    images: tuple[str, ...] = ()
+    """Data URLs of the images that the text's tags stand for, in their order."""
 
 
 # --- time --------------------------------------------------------------------------------------------------------
@@ -554,6 +568,8 @@ class TaskRead(Event):
     task: TaskView
     output: str
     """The newest part of it; `task.output_file` has more."""
+    entries: tuple[Entry, ...] = ()
+    """Of a subagent: the newest part of its conversation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ class SessionState:
     """The user's own; empty: the first prompt stands for it."""
     todos: tuple[TodoItem, ...] = ()
     draft: str = ""
+    queued: tuple[str, ...] = ()
+    """What waited to be sent when this was written."""
     model: str = ""
     """What the session talked to last; empty: the configured one."""
     api_base: str = ""
@@ -74,6 +76,7 @@ class SessionState:
             OURS: {
                 **_table(self.rest, OURS),
                 "draft": self.draft,
+                "queued": list(self.queued),
                 "model": self.model,
                 "api_base": self.api_base,
                 "context_window": self.context_window,
@@ -97,6 +100,7 @@ def state_from(document: dict[str, Any]) -> SessionState:
         title=_text(document.get("custom_title")),
         todos=tuple(_todos(document.get("todos"))),
         draft=_text(ours.get("draft")),
+        queued=_texts(ours.get("queued")),
         model=_text(ours.get("model")),
         api_base=_text(ours.get("api_base")),
         context_window=_count(ours.get("context_window")),

@@ -309,6 +309,7 @@ async def test_hooks_and_injections_are_told(tmp_path: Path) -> None:
     async with bench(tmp_path, model, hooks=hooks, providers=[Told()]) as it:
         await talked(it)
         await it.do(Compact())
+        await it.desk.hooks.finish()
         assert Told.compacted == 1
     pre, post = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("pre", "post"))
     assert (pre["trigger"], post["trigger"]) == ("manual", "manual")

@@ -242,12 +242,13 @@ async def test_a_long_report_is_cut(tmp_path: Path) -> None:
         assert 15_000 < len(result_of(b)) < 25_000
 
 
-async def test_in_the_background_there_are_none_and_the_model_is_told(tmp_path: Path) -> None:
+async def test_without_background_tasks_there_are_none_in_the_background(tmp_path: Path) -> None:
     model = Troupe(calls(delegated("x", run_in_background=True)), says("I see"))
     async with bench(tmp_path, model) as b:
         stage(b)
         await b.turn("go")
-        assert "do not run in the background" in result_of(b)
+        assert "There are no background tasks here" in result_of(b)
+        assert not (b.folder / "subagents").exists()
 
 
 async def test_hooks_hear_of_it_and_may_forbid_it(tmp_path: Path) -> None:

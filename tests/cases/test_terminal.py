@@ -53,7 +53,7 @@ def test_codes_and_brackets_of_a_model_and_a_tool_stay_text(terminal: Terminal) 
     terminal.written = b""
     terminal.type(b"\x1bx")  # Alt+x is not Escape: the turn goes on, and what is said now waits in it
     terminal.type(b"wait\r")
-    terminal.read_until(b"takes back")
+    terminal.read_until(b"to edit")
     terminal.type(b"\x1b")
     terminal.read_until(b"stopped")
     os.kill(terminal.pid, signal.SIGTERM)

@@ -99,11 +99,18 @@ async def test_an_unknown_tool_is_answered_with_the_known_ones(desk: Desk) -> No
 
 
 async def test_calls_that_only_read_run_together_and_answer_in_call_order(desk: Desk) -> None:
-    tool = Script()
-    slow = tool_call("Look", {"what": "slow", "seconds": 0.05}, "1")
-    fast = tool_call("Look", {"what": "fast"}, "2")
+    class Relay(Script):
+        async def __call__(self, params: Any, call: Call) -> ToolResult:
+            if params.what == "slow":
+                await fast_is_done.wait()
+            result = await super().__call__(params, call)
+            fast_is_done.set()
+            return result
+
+    fast_is_done, tool = asyncio.Event(), Relay()
+    slow, fast = (tool_call("Look", {"what": what}, number) for number, what in (("1", "slow"), ("2", "fast")))
     messages = await run(Toolset([tool]), desk, slow, fast)
-    assert tool.log == ["+slow", "+fast", "-fast", "-slow"]
+    assert tool.log == ["+fast", "-fast", "+slow", "-slow"]
     assert [message.tool_call_id for message in messages] == ["1", "2"]
 
 

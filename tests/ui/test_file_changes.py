@@ -17,6 +17,7 @@ from kimi_tui.ui.widgets.preview import files_rows
 from tests.ui.samples import PREVIEW, point
 from tests.ui.stage import Stage
 from tests.ui.test_timeline_pages import text_of
+from tests.ui.waiting import until
 
 FILES = (
     FileTouched("src/[b]parser.py", False, "rewritten"),
@@ -162,7 +163,5 @@ async def test_thousands_of_files_scroll() -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await ready(pilot, "end")
         assert "file 19999" in text_of(app)
-        await pilot.pause(0.2)
-        assert [command for command in app.commands if isinstance(command, cmd.PreviewFile)][1:] == [
-            cmd.PreviewFile("file 19999", 4, None, 3000)
-        ]
+        await until(pilot, lambda: len(app.commands) > 1)
+        assert app.commands[1:] == [cmd.PreviewFile("file 19999", 4, None, 3000)]

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.ui.screens.compacting import Compacting
-from kimi_tui.ui.widgets.keys import BLOCK, BUSY, IDLE, TIMELINE
+from kimi_tui.ui.widgets.keys import BLOCK, BUSY, IDLE, QUEUE, TIMELINE
 
 AGAIN = 1.2
 """Seconds within which a second Esc or Ctrl+C counts as one with the first."""
@@ -146,6 +146,8 @@ class Keyboard(Compacting):
             self.keys.show(TIMELINE)
         elif self.transcript.has_focus:
             self.keys.show(BLOCK)
+        elif self.queue.has_focus:
+            self.keys.show(QUEUE)
         else:
             self.keys.show(BUSY if self.state.activity else IDLE)
 

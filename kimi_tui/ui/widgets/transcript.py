@@ -1,6 +1,7 @@
 """The chat: the blocks of a `Conversation` as one anchored list of rows, however long the session is.
 
-Posts `Wanted` for entries that are not loaded yet and come into sight.
+Posts `Wanted` for entries that are not loaded yet and come into sight, and `StepsWanted` for cards of subagents whose
+work nobody here has seen.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from kimi_tui.ui.rows import BLANK, Piece, Row, copied, cut
 from kimi_tui.ui.widgets.anchored import Anchored
 
 MARGIN = 1
+SENDER = "Agent"
+"""The tool that starts subagents."""
 PAGE = 60
 """Entries asked for at once."""
 
@@ -49,6 +52,12 @@ class Transcript(Anchored, can_focus=True):
         first: int
         end: int
 
+    @dataclass
+    class StepsWanted(Message):
+        """The card of this call has come into sight; what its subagent did is not known."""
+
+        call_id: str
+
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.conversation = conversation
@@ -57,6 +66,7 @@ class Transcript(Anchored, can_focus=True):
         self.palette = Palette(self)
         self._painting = False
         self._asked: set[int] = set()
+        self._asked_steps: set[str] = set()
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -105,6 +115,7 @@ class Transcript(Anchored, can_focus=True):
     def _start_anew(self) -> None:
         self.drawn.forget()
         self._asked.clear()
+        self._asked_steps.clear()
         self._anchor = (0, 0)
         self._newer = False
         self.following = True
@@ -179,14 +190,24 @@ class Transcript(Anchored, can_focus=True):
         first, _ = self._heights.find(round(self.scroll_y))
         last, _ = self._heights.find(round(self.scroll_y) + self.size.height)
         for position in range(first, min(last + 1, len(self._heights))):
-            index = self.conversation.index(position)
-            if index is not None and self.conversation.blocks[position].entry is None:
+            block = self.conversation.blocks[position]
+            if block.entry is not None:
+                self._ask_for_steps(block)
+            elif (index := self.conversation.index(position)) is not None:
                 self._ask_for(index // PAGE)
 
     def _ask_for(self, page: int) -> None:
         if page not in self._asked:
             self._asked.add(page)
             self.post_message(self.Wanted(page * PAGE, min((page + 1) * PAGE, self.conversation.stored)))
+
+    def _ask_for_steps(self, block: Block) -> None:
+        tool = block.entry.tool if block.entry else None
+        if tool is None or tool.name != SENDER or tool.outcome == "running" or block.helper is not None:
+            return
+        if tool.call_id and tool.call_id not in self._asked_steps:
+            self._asked_steps.add(tool.call_id)
+            self.post_message(self.StepsWanted(tool.call_id))
 
     # --- painting ------------------------------------------------------------------------------------------------
 
