@@ -71,6 +71,8 @@ class ChatScreen(Keyboard):
         match event:
             case ev.TranscriptReset():
                 timeline.show(event.timeline)
+                if event.switch is not None:
+                    self.sidebar.time_moved()
                 gc.freeze()
             case ev.CheckpointCreated(row):
                 timeline.add_row(row)
