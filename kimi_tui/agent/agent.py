@@ -14,7 +14,7 @@ from kimi_tui.agent.asides import ASIDE
 from kimi_tui.agent.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
-from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
+from kimi_tui.agent.opening import Opener, opened, put_away, resume_hint
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
@@ -104,7 +104,7 @@ class Agent:
 
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
-        if self.busy or self.desk.context.holder is not None:
+        if self.busy or self.desk.read_only:
             return
         if not self.readiness.ready:
             if self.desk.steering.waiting:
@@ -119,8 +119,8 @@ class Agent:
 
     def send(self, prompt: Prompt, place: int | None = None) -> None:
         """A turn with this prompt: now, or when its time has come."""
-        if self.desk.context.holder is not None:
-            self.emit(returned([prompt], read_only(self.desk)))
+        if self.desk.read_only:
+            self.emit(returned([prompt], self.desk.read_only))
             return
         self.desk.steering.queue(prompt, place)
         self.go_on()

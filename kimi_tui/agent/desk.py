@@ -42,6 +42,8 @@ from kimi_tui.tools.toolset import Toolset
 if TYPE_CHECKING:
     from kimi_tui.agent.subagents import Subagents
 
+_FORK = "/fork makes a copy to go on in."
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:
@@ -158,8 +160,8 @@ class Desk:
 
     @property
     def reviews(self) -> bool:
-        """A summary is put to the user first; who is not there is not asked."""
-        return self.loop.preview and not (self.headless or self.modes.afk)
+        """A summary is put to the user first; who is not there is not asked, and no one is about a subagent's."""
+        return self.loop.preview and self.parent is None and not (self.headless or self.modes.afk)
 
     @property
     def plan_file(self) -> Path:
@@ -170,6 +172,17 @@ class Desk:
     def in_plan_mode(self) -> bool:
         """Also while the one who sent this subagent is."""
         return self.modes.plan or (self.parent is not None and self.parent.in_plan_mode)
+
+    @property
+    def read_only(self) -> str:
+        """Why nothing can be written to the session; empty when it can."""
+        holder = self.context.holder
+        if holder is not None:
+            return (
+                f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
+            )
+        disk = next((problem.what for problem in self.context.problems if problem.kind == "disk"), "")
+        return f"{disk} It can be read. {_FORK}" if disk else ""
 
     def step_view(self) -> StepView:
         """What injection providers may know."""
@@ -295,5 +308,5 @@ class Desk:
     def keep_state(self) -> None:
         """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
         self.state.approvals = tuple(written(rule) for rule in self.approvals.session)
-        if self.context.holder is None:
+        if not self.read_only:
             self.state_file.save()

@@ -20,7 +20,6 @@ from kimi_tui.agent import (
     time_travel,
 )
 from kimi_tui.agent.nearness import snooze
-from kimi_tui.agent.opening import read_only
 from kimi_tui.agent.pins import pin_entry
 from kimi_tui.agent.proposal import answer_compaction
 from kimi_tui.agent.subagent_past import read_subagent
@@ -49,7 +48,7 @@ class Handler:
             agent.beside(self.run(agent, command), name)
         elif agent.busy:
             agent.emit(Noticed("not while something runs: Esc stops it", "warning"))
-        elif self.when == "alone" and (why := read_only(agent.desk)):
+        elif self.when == "alone" and (why := agent.desk.read_only):
             agent.emit(Noticed(why, "warning"))
         else:
             agent.start(self.run(agent, command), name)

@@ -50,10 +50,10 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         model=desk.model.view,
         modes=desk.modes,
         branch=branch,
-        read_only=read_only(desk),
+        read_only=desk.read_only,
         notices=(
             *desk.notices,
-            *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
+            *(_told(each.what, each.file, each.line) for each in desk.context.problems if each.kind != "disk"),
         ),
         commands=commands_of(desk),
         history=prompts,
@@ -68,19 +68,11 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
 def _draft(desk: Desk) -> str:
     """What was in the prompt, after what was still to be sent when the session ended."""
     state = desk.state
-    if state.queued and desk.context.holder is None:
+    if state.queued and not desk.read_only:
         state.draft = "\n\n".join(text for text in (*state.queued, state.draft) if text.strip())
         state.queued = ()
         desk.keep_state()
     return state.draft
-
-
-def read_only(desk: Desk) -> str:
-    """Why nothing can be written; empty when it can."""
-    holder = desk.context.holder
-    if holder is None:
-        return ""
-    return f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
 
 
 def resume_hint(desk: Desk) -> str:

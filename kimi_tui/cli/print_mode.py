@@ -16,9 +16,19 @@ from kimi_tui.cli.progress import Progress
 from kimi_tui.cli.secrets import masked
 from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions
-from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Command, Interrupt, RunSlash, SendPrompt
+from kimi_tui.protocol.commands import (
+    AnswerApproval,
+    AnswerCompaction,
+    AnswerQuestion,
+    Close,
+    Command,
+    Interrupt,
+    RunSlash,
+    SendPrompt,
+)
 from kimi_tui.protocol.events import (
     ApprovalRequested,
+    CompactionProposed,
     Event,
     Failed,
     FlowEnded,
@@ -87,6 +97,8 @@ class PrintedTurn:
             match event:
                 case ApprovalRequested(approval):
                     port.submit(AnswerApproval(approval.request_id, "reject", "nobody is there to approve this"))
+                case CompactionProposed():
+                    port.submit(AnswerCompaction("accept"))
                 case QuestionAsked(request_id):
                     port.submit(AnswerQuestion(request_id, ()))
                 case SessionOpened(commands=commands):

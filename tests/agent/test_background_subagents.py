@@ -225,7 +225,7 @@ async def test_a_hook_hears_of_the_end_of_every_task(tmp_path: Path) -> None:
         await ended(tasks)
         task = await tasks.own.start("exit 3", tmp_path)
         await tasks.own.wait(task.id, 60)
-        await b.desk.hooks.finish(60)
+        await b.desk.hooks.finish()
         said = [json.loads(part + "}") for part in heard.read_text().split("}") if part.strip()]
         assert {(one["notification_type"], one["title"].partition(" ")[2]) for one in said} == {
             ("task", "done"),

@@ -450,8 +450,7 @@ async def test_earlier_entries_are_loaded_when_they_come_into_sight() -> None:
 async def test_a_point_of_the_timeline_is_chosen_and_gone_back_to() -> None:
     async with stage() as shown:
         await shown.press("ctrl+t", "down", "down", "down")
-        await until(shown.pilot, lambda: shown.agent.submitted)
-        assert shown.agent.submitted[-1] == cmd.PreviewRevert(4, None, 3000)
+        await until(shown.pilot, lambda: cmd.PreviewRevert(4, None, 3000) in shown.agent.submitted)
         await shown.tell(ev.RevertPreviewed(PREVIEW))
         await shown.press("enter")
         assert isinstance(shown.app.screen, RevertChoice)

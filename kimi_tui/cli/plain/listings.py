@@ -153,6 +153,13 @@ def compared(event: TimelinesCompared) -> Iterator[str]:
         yield from (f"only in {one_line(side)}: {entry_line(entry)}" for entry in entries)
 
 
+def entries(found: Sequence[Entry], start: int) -> Iterator[str]:
+    """Entries with the numbers by which they are pinned and dropped; the first one's is `start`."""
+    for number, entry in enumerate(found, start):
+        yield f"{number}{', pinned' if entry.pinned else ''}: {entry_line(entry)}"
+    yield "/pin N keeps one, /drop N takes a tool's result out." if found else "There are none yet."
+
+
 def entry_line(entry: Entry) -> str:
     """One block of the chat on one line."""
     return tool_line(entry.tool) if entry.tool else f"{entry.kind}: {shortened(entry.text, _WIDTH)}"
