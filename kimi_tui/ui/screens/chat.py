@@ -78,6 +78,8 @@ class ChatScreen(Keyboard):
                 timeline.update_row(row)
             case ev.EntriesLoaded():
                 self.entries_loaded()
+            case ev.ImagesLoaded(index, images):
+                self.run_worker(self.transcript.take_images(index, images), group="images")
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
             case ev.RotationRead(file, entries):
@@ -133,6 +135,10 @@ class ChatScreen(Keyboard):
     @on(Transcript.Wanted)
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
+
+    @on(Transcript.ImagesWanted)
+    def _load_images(self, event: Transcript.ImagesWanted) -> None:
+        self.submit(cmd.LoadImages(event.index))
 
     @on(Timeline.Left)
     def _left(self) -> None:
