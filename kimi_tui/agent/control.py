@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.steering import Prompt
+from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.protocol.commands import (
     AddDir,
     AnswerApproval,
@@ -18,6 +18,7 @@ from kimi_tui.protocol.commands import (
     SetTitle,
     Steer,
     TakeBackQueued,
+    TakeQueued,
 )
 from kimi_tui.protocol.events import Noticed, TitleChanged
 from kimi_tui.session import Session, session_at
@@ -27,20 +28,29 @@ if TYPE_CHECKING:
 
 
 def send_prompt(agent: Agent, command: SendPrompt) -> None:
-    agent.send(Prompt(command.text, command.images))
+    agent.send(Prompt(command.text, command.images), command.place)
 
 
 def steer(agent: Agent, command: Steer) -> None:
     """Joins the running turn; without one it is an ordinary prompt."""
     prompt = Prompt(command.text, command.images)
     if agent.in_turn:
-        agent.desk.steering.steer(prompt)
+        agent.desk.steering.steer(prompt, command.place)
     else:
         agent.send(prompt)
 
 
 def take_back_queued(agent: Agent, command: TakeBackQueued) -> None:
     agent.desk.steering.give_back("taken back")
+
+
+def take_queued(agent: Agent, command: TakeQueued) -> None:
+    """One text out of the queue; the others keep their order."""
+    prompt = agent.desk.steering.take(command.queue, command.place, command.text)
+    if prompt is None:
+        agent.emit(Noticed("that has been sent already", "warning"))
+    elif not command.drop:
+        agent.emit(returned([prompt]))
 
 
 def interrupt(agent: Agent, command: Interrupt) -> None:
@@ -60,7 +70,7 @@ def answer_question(agent: Agent, command: AnswerQuestion) -> None:
 async def set_mode(agent: Agent, command: SetMode) -> None:
     """Switch a mode; it holds from the next call of a tool on and is remembered with the session."""
     desk = agent.desk
-    if getattr(desk.state, command.mode) == command.on:
+    if getattr(desk.state, command.mode) == getattr(desk.modes, command.mode) == command.on:
         return
     if command.mode == "plan":
         desk.plan_activated = command.on

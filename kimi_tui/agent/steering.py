@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from kimi_tui.flows import Flow
 from kimi_tui.protocol.events import Event, PromptReturned, QueueChanged
@@ -57,18 +58,35 @@ class Steering:
     emit: Callable[[Event], None]
     steers: list[Prompt] = field(default_factory=list)
     prompts: list[Prompt] = field(default_factory=list)
+    changed: Callable[[], None] = lambda: None
+    """Called whenever something else waits, so that it outlives a crash."""
 
     @property
     def waiting(self) -> bool:
         return bool(self.steers or self.prompts)
 
-    def steer(self, prompt: Prompt) -> None:
-        self.steers.append(prompt)
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What waits, as the user typed it, in the order in which it goes out."""
+        return tuple(prompt.said for prompt in (*self.steers, *self.prompts))
+
+    def steer(self, prompt: Prompt, place: int | None = None) -> None:
+        self.steers.insert(len(self.steers) if place is None else place, prompt)
         self._tell()
 
-    def queue(self, prompt: Prompt) -> None:
-        self.prompts.append(prompt)
+    def queue(self, prompt: Prompt, place: int | None = None) -> None:
+        self.prompts.insert(len(self.prompts) if place is None else place, prompt)
         self._tell()
+
+    def take(self, queue: Literal["steers", "prompts"], place: int, text: str) -> Prompt | None:
+        """One of them, so that the others stay as they are; None when that text no longer waits."""
+        waiting = self.steers if queue == "steers" else self.prompts
+        places = [number for number, prompt in enumerate(waiting) if prompt.said == text]
+        if not places:
+            return None
+        prompt = waiting.pop(min(places, key=lambda number: abs(number - place)))
+        self._tell()
+        return prompt
 
     def take_steers(self) -> list[Prompt]:
         """All steers, oldest first; the queue is empty afterwards."""
@@ -93,8 +111,16 @@ class Steering:
             return
         self.steers, self.prompts = [], []
         self._tell()
-        self.emit(PromptReturned("\n\n".join(prompt.said for prompt in waiting), reason))
+        self.emit(returned(waiting, reason))
 
     def _tell(self) -> None:
-        steers = tuple(prompt.said for prompt in self.steers)
-        self.emit(QueueChanged(steers, tuple(prompt.said for prompt in self.prompts)))
+        texts, steers = self.texts, len(self.steers)
+        self.emit(QueueChanged(texts[:steers], texts[steers:]))
+        self.changed()
+
+
+def returned(prompts: Iterable[Prompt], reason: str = "") -> PromptReturned:
+    """They go back into the input, with what is attached."""
+    prompts = list(prompts)
+    images = tuple(image for prompt in prompts for image in prompt.images)
+    return PromptReturned("\n\n".join(prompt.said for prompt in prompts), reason, images)

@@ -6,14 +6,15 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.compact import hint_for
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.rows import first_line
-from kimi_tui.agent.steering import Prompt
+from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.turn import Turn
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
-from kimi_tui.protocol.events import PromptReturned, TitleChanged, TurnEnded
+from kimi_tui.protocol.events import TitleChanged, TurnEnded
 from kimi_tui.session import prompts_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ async def run_turn(desk: Desk, prompt: Prompt) -> tuple[Turn, TurnEnded]:
         ended = await _hooked(turn, prompt)
     except asyncio.CancelledError:
         ended = turn.ended("interrupted")
-    except (ModelFault, Fault) as fault:
+    except ModelFault as fault:
+        ended = turn.ended("failed", str(fault), hint_for(fault))
+    except Fault as fault:
         ended = turn.ended("failed", str(fault), fault.hint)
     except (OSError, SessionLocked) as fault:
         ended = turn.ended("failed", f"The session could not be written: {fault}", "What is on disk stays as it is.")
@@ -64,7 +67,7 @@ async def _close(desk: Desk, turn: Turn, prompt: Prompt, ended: TurnEnded) -> No
     await desk.files.turn_ended()
     await asyncio.to_thread(desk.learned.keep)
     if prompt.said and not turn.opened:
-        desk.emit(PromptReturned(prompt.said, ended.message))
+        desk.emit(returned([prompt], ended.message))
     elif prompt.said:
         await asyncio.to_thread(_remember, desk, prompt)
     if ended.reason == "failed":

@@ -28,6 +28,8 @@ class SendPrompt(Command):
     text: str
     images: tuple[str, ...] = ()
     """Data URLs."""
+    place: int | None = None
+    """Where in the queue, for one that was taken out of it (`TakeQueued`); None: at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,26 @@ class Steer(Command):
 
     text: str
     images: tuple[str, ...] = ()
+    place: int | None = None
+    """As in `SendPrompt`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakeBackQueued(Command):
     """Empties the queue of steers and prompts; they come back as `PromptReturned`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeQueued(Command):
+    """Takes one text out of the queue: to be written anew (it comes back as `PromptReturned`), or for good.
+
+    `text` is what stood at that place of `QueueChanged`; when it no longer waits nothing is done but said.
+    """
+
+    queue: Literal["steers", "prompts"]
+    place: int
+    text: str
+    drop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +128,24 @@ class RevertTo(Command):
     files: Literal["keep", "restore", "only"] = "keep"
     overwrite: tuple[str, ...] = ()
     """Files to put back although somebody else has edited them since; the others of that kind are left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftNote(Command):
+    """Has the model write a note about what `RevertTo` would take back. Nothing is stored. See `NoteDrafted`."""
+
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+    begun: str = ""
+    """What the user has typed so far."""
+    number: int = 0
+    """Comes back with every answer. A new draft ends the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopDraft(Command):
+    """Ends the `DraftNote` that runs, if one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +276,13 @@ class LoadEntries(Command):
     stop: int
 
 
+@dataclass(frozen=True, slots=True)
+class LoadImages(Command):
+    """Answered by `ImagesLoaded`: what is attached to the chat entry, or what its tool has brought."""
+
+    index: int
+
+
 # --- session and settings ----------------------------------------------------------------------------------------
 
 
@@ -266,7 +308,7 @@ class RemoveSession(Command):
 
 @dataclass(frozen=True, slots=True)
 class Fork(Command):
-    """Continues in a copy of the session; with a checkpoint, from right before it."""
+    """Continues in a copy of the session; with a checkpoint, from right before it; with a file, in that rotation."""
 
     checkpoint: int | None = None
     file: str | None = None
@@ -310,7 +352,7 @@ class KeepDraft(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopTask(Command):
-    """Ends a background task and all that it started; also one that a killed run left behind."""
+    """Ends a background task, command or subagent, and all that it started; also one that a killed run left behind."""
 
     id: str
 
@@ -320,6 +362,13 @@ class ReadTask(Command):
     """Answered by `TaskRead`."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSubagent(Command):
+    """Answered by `SubagentRead`: what the subagent of this call did. For a card that was not there to see it."""
+
+    call_id: str
 
 
 @dataclass(frozen=True, slots=True)

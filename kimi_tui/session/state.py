@@ -5,6 +5,7 @@ The keys that kimi-cli has too are written as it writes them; ours stand under `
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -36,6 +37,8 @@ class SessionState:
     """The user's own; empty: the first prompt stands for it."""
     todos: tuple[TodoItem, ...] = ()
     draft: str = ""
+    queued: tuple[str, ...] = ()
+    """What waited to be sent when this was written."""
     model: str = ""
     """What the session talked to last; empty: the configured one."""
     api_base: str = ""
@@ -73,6 +76,7 @@ class SessionState:
             OURS: {
                 **_table(self.rest, OURS),
                 "draft": self.draft,
+                "queued": list(self.queued),
                 "model": self.model,
                 "api_base": self.api_base,
                 "context_window": self.context_window,
@@ -96,6 +100,7 @@ def state_from(document: dict[str, Any]) -> SessionState:
         title=_text(document.get("custom_title")),
         todos=tuple(_todos(document.get("todos"))),
         draft=_text(ours.get("draft")),
+        queued=_texts(ours.get("queued")),
         model=_text(ours.get("model")),
         api_base=_text(ours.get("api_base")),
         context_window=_count(ours.get("context_window")),
@@ -138,9 +143,21 @@ def save_state(folder: Path, state: SessionState) -> None:
     write_atomically(folder / STATE, json.dumps(state.rest, ensure_ascii=False, indent=2))
 
 
+def sweep(folder: Path) -> None:
+    """Remove what a write of `state.json` left when it was killed. For whoever holds the session's lock."""
+    for stray in folder.glob(f"{_unfinished(STATE)}*"):
+        with contextlib.suppress(OSError):
+            stray.unlink()
+
+
+def _unfinished(name: str) -> str:
+    """How the new content of a file is called until it takes the old one's place."""
+    return f".{name}."
+
+
 def write_atomically(path: Path, text: str) -> None:
     """The old content or the new one, whatever happens; lone surrogates are replaced. Raises `OSError`."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_unfinished(path.name))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))

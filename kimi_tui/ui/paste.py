@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from kimi_tui.ui.text import one_line
 
 LINES = 15
 CHARACTERS = 2_000
 
-_IMAGE = re.compile(r"\[image #(\d+): [^\]]*\]")
+_IMAGE = re.compile(r"\[image #(\d+): ([^\]]*)\]")
 _TAG = re.compile(r"\[pasted #(\d+): \d+ lines?\]")
 
 
@@ -41,6 +42,21 @@ class Pastes:
         """The tag for an image (a data URL)."""
         self._images.append(url)
         return f"[image #{len(self._images)}: {one_line(name).replace(']', ')')}]"
+
+    def again(self, text: str, images: Sequence[str]) -> str:
+        """A prompt that has come back: its tags stand for its images as before."""
+        tags = [match[0] for match in _IMAGE.finditer(text)]
+        one_each = len(tags) == len(images)
+        left, known = iter(images), dict[str, str]()
+
+        def renewed(match: re.Match[str]) -> str:
+            tag = match[0]
+            if one_each or tag not in known:
+                url = next(left, None)
+                known[tag] = tag if url is None else self.attach(url, match[2])
+            return known[tag]
+
+        return _IMAGE.sub(renewed, text)
 
     def images(self, text: str) -> tuple[str, ...]:
         """The images whose tags still stand in the prompt."""

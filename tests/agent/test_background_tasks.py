@@ -38,15 +38,18 @@ def in_background(command: str) -> tuple[str, dict[str, object]]:
 
 
 async def test_the_model_hears_of_the_end_before_its_next_call(tmp_path: Path) -> None:
-    model = ScriptedModel(calls(in_background("echo built; exit 2")), says("waiting"), says("I see"), says("ok"))
+    build = "until [ -e go ]; do sleep 0.01; done; echo built; exit 2"
+    model = ScriptedModel(calls(in_background(build)), says("waiting"), says("I see"), says("ok"))
     async with session(tmp_path, model) as (it, tasks):
         await it.turn("build it")
+        (it.desk.session.work_dir / "go").touch()
         task = tasks.own.all()[0]
         await tasks.own.wait(task.id, 60)
         await it.turn("how far is it?")
         told = model.sent(2)[-1]
         assert told.startswith("user: <system-reminder>")
-        assert re.search(rf"{task.id} · failed after \S+ \S+: exit 2 · echo built; exit 2; its output:\nbuilt\n", told)
+        line = rf"{task.id} · failed after \S+ \S+: exit 2 · {re.escape(build)}; its output:\nbuilt\n"
+        assert re.search(line, told)
         await it.turn("thanks")
         assert [text for text in model.sent(3) if "Background tasks have ended" in text] == [told]
 

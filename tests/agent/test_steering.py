@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.protocol.commands import Interrupt, RunSlash, SendPrompt, Steer, TakeBackQueued
+from kimi_tui.protocol.commands import Interrupt, RunSlash, SendPrompt, Steer, TakeBackQueued, TakeQueued
 from kimi_tui.protocol.events import (
     MessageStored,
     Noticed,
@@ -71,6 +71,54 @@ async def test_without_a_turn_a_steer_is_a_prompt(tmp_path: Path) -> None:
         it.tell(Steer("hi"))
         await it.until(TurnEnded)
         assert it.all(TurnStarted)[0].entry.turn
+
+
+async def test_one_text_is_taken_out_of_the_queue_and_put_back_where_it_was(tmp_path: Path) -> None:
+    wait = Wait()
+    async with bench(tmp_path, ScriptedModel(calls(("Wait", {})), says("ok")), tools=[wait]) as it:
+        it.tell(SendPrompt("go"))
+        await wait.begun.wait()
+        it.tell(*(SendPrompt(text, images) for text, images in (("a", ()), ("b", ("data:b",)), ("c", ()))))
+        it.tell(TakeQueued("prompts", 1, "b"))
+        assert await it.until(PromptReturned) == PromptReturned("b", "", ("data:b",))
+        assert it.last(QueueChanged) == QueueChanged((), ("a", "c"))
+        it.tell(SendPrompt("B", ("data:b",), place=1), Steer("s1"), Steer("s2"), Steer("s0", place=0))
+        it.tell(TakeQueued("steers", 2, "s2", drop=True))
+        while it.last(QueueChanged) != QueueChanged(("s0", "s1"), ("a", "B", "c")):
+            await asyncio.sleep(0)
+        it.tell(Interrupt())
+        await it.until(TurnEnded)
+
+
+async def test_what_is_no_longer_in_the_queue_cannot_be_taken_out_of_it(tmp_path: Path) -> None:
+    wait = Wait()
+    async with bench(tmp_path, ScriptedModel(calls(("Wait", {})), says("ok")), tools=[wait]) as it:
+        it.tell(SendPrompt("go"))
+        await wait.begun.wait()
+        it.tell(SendPrompt("later"), TakeQueued("prompts", 0, "another"))
+        assert (await it.until(Noticed)).text == "that has been sent already"
+        assert it.last(QueueChanged) == QueueChanged((), ("later",))
+        it.tell(Interrupt())
+        await it.until(TurnEnded)
+
+
+async def test_what_waits_is_on_the_disk_as_long_as_it_waits(tmp_path: Path) -> None:
+    wait = Wait()
+    async with bench(tmp_path, ScriptedModel(calls(("Wait", {})), says("ok"), says("ok")), tools=[wait]) as it:
+        it.desk.steering.changed = it.desk.keep_queue
+        it.tell(SendPrompt("go"))
+        await wait.begun.wait()
+        it.tell(SendPrompt("later"), Steer("now"))
+        while len(it.desk.state.queued) < 2:
+            await asyncio.sleep(0)
+        await it.desk.state_file.flush()
+        assert it.desk.session.load_state()[0].queued == ("now", "later")
+        wait.go.set()
+        await it.until(TurnEnded)
+        await it.until(TurnEnded)
+        await asyncio.sleep(0)
+        await it.desk.state_file.flush()
+        assert it.desk.session.load_state()[0].queued == ()
 
 
 async def test_prompts_queue_for_after_the_turn(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ async def test_a_session_that_began_small_gets_its_index_while_it_grows(
     await context.append_message(user("x" * 200_000))
     assert context._indexing is not None
     await context._indexing
-    assert index_module.load(path, path.with_name("context.idx"), keep_all_below=0) is not None
+    assert index_module.load(path, path.with_name("context.idx")) is not None
     await context.close()
     again = await opened(path)
     assert again.history == context.history

@@ -25,3 +25,17 @@ def test_nonsense_and_long_lines_end(text: str) -> None:
     assert clusters.before(text, 0) == 0
     assert clusters.after(text, len(text)) == len(text)
     assert clusters.before(text, len(text)) == max(0, len(text) - 1) or len(text) < 3
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_a_place_inside_of_a_cluster_is_told_from_one_between_two(cluster: str) -> None:
+    text = f"{cluster}a{cluster}"
+    for inside in range(1, len(cluster)):
+        assert clusters.around(text, inside) == (0, len(cluster))
+    for between in (0, len(cluster), len(cluster) + 1, len(text)):
+        assert clusters.around(text, between) == (between, between)
+
+
+def test_a_cell_belongs_to_the_cluster_that_is_shown_there() -> None:
+    text = "a👨‍👩‍👧你b"
+    assert [clusters.at_cell(text, cell) for cell in range(8)] == [0, 1, 1, 6, 6, 7, 8, 8]

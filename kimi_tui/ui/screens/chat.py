@@ -6,21 +6,25 @@ import gc
 from collections.abc import Sequence
 
 from textual import on
+from textual.widgets import TextArea
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
-from kimi_tui.ui.asks import Do, Edit
+from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.screens.keyboard import Keyboard
-from kimi_tui.ui.state import apply
+from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
+from kimi_tui.ui.widgets.queue import Kind, Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
+
+_FORMS: dict[Kind, type[cmd.SendPrompt] | type[cmd.Steer]] = {"steers": cmd.Steer, "prompts": cmd.SendPrompt}
 
 
 class ChatScreen(Keyboard):
@@ -28,6 +32,10 @@ class ChatScreen(Keyboard):
 
     _returned = ""
     """The prompt that the last jump put back into the box."""
+    _taking: Queue.Taken | None = None
+    """What is on its way out of the queue, to be edited."""
+    _place: tuple[Kind, int] | None = None
+    """Where in the queue stood what is in the box."""
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -63,6 +71,8 @@ class ChatScreen(Keyboard):
         match event:
             case ev.TranscriptReset():
                 timeline.show(event.timeline)
+                if event.switch is not None:
+                    self.sidebar.time_moved()
                 gc.freeze()
             case ev.CheckpointCreated(row):
                 timeline.add_row(row)
@@ -70,10 +80,12 @@ class ChatScreen(Keyboard):
                 timeline.update_row(row)
             case ev.EntriesLoaded():
                 self.entries_loaded()
+            case ev.ImagesLoaded(index, images):
+                self.run_worker(self.transcript.take_images(index, images), group="images")
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
-            case ev.RotationRead(file, entries):
-                self.sidebar.take_rotation(file, entries)
+            case ev.RotationRead(file, rows=rows):
+                self.sidebar.take_rotation(file, rows)
 
     def _said(self, event: ev.Event) -> None:
         """Events that put something into the chat or the prompt."""
@@ -86,8 +98,8 @@ class ChatScreen(Keyboard):
                     self.conversation.say(Entry("note", self.state.read_only))
             case ev.SessionsListed() if self.is_current and not self.conversation.stored:
                 self.do("sessions")  # started in order to pick one
-            case ev.PromptReturned(text):
-                self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
+            case ev.PromptReturned():
+                self._returned_to_prompt(event)
             case ev.TurnEnded():
                 if entry := toasts.ended(event, walking=self.state.walking):
                     self.conversation.say(entry)
@@ -126,6 +138,14 @@ class ChatScreen(Keyboard):
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
 
+    @on(Transcript.StepsWanted)
+    def _load_steps(self, event: Transcript.StepsWanted) -> None:
+        self.submit(cmd.ReadSubagent(event.call_id))
+
+    @on(Transcript.ImagesWanted)
+    def _load_images(self, event: Transcript.ImagesWanted) -> None:
+        self.submit(cmd.LoadImages(event.index))
+
     @on(Timeline.Left)
     def _left(self) -> None:
         self.leave_timeline()
@@ -153,13 +173,21 @@ class ChatScreen(Keyboard):
     def _fold_todos(self) -> None:
         self.action_todo()
 
+    @on(Submit)
+    def _note_answer(self, event: Submit) -> None:
+        """On its way to the app: an answer is not told by any event."""
+        if isinstance(event.command, cmd.AnswerApproval | cmd.AnswerQuestion):
+            self.state = answered(self.state, event.command.request_id)
+            self.show_state()
+
     @on(Asking.Answered)
     def _back_to_the_prompt(self) -> None:
         self.editor.focus()
 
     @on(Reader.Typed)
     @on(Asking.Typed)
-    def _type(self, event: Reader.Typed | Asking.Typed) -> None:
+    @on(Queue.Typed)
+    def _type(self, event: Reader.Typed | Asking.Typed | Queue.Typed) -> None:
         self.editor.focus()
         self.editor.insert(event.text)
 
@@ -172,8 +200,9 @@ class ChatScreen(Keyboard):
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            form = cmd.Steer if self.state.activity or self.state.walking else cmd.SendPrompt
-            self._leave_prompt(form(event.text, event.images))
+            queue: Kind = "steers" if self.state.activity or self.state.walking else "prompts"
+            queue, place = self._take_place() or (queue, None)
+            self._leave_prompt(_FORMS[queue](event.text, event.images, place))
         elif not self.mean(meaning):
             self.editor.give_back(event.text)
 
@@ -191,11 +220,50 @@ class ChatScreen(Keyboard):
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:
-        self._leave_prompt(cmd.SendPrompt(event.text, event.images))
+        queue, place = self._take_place() or ("prompts", None)
+        self._leave_prompt(cmd.SendPrompt(event.text, event.images, place if queue == "prompts" else None))
 
-    @on(Editor.TookBack)
-    def _take_back(self) -> None:
+    def _take_place(self) -> tuple[Kind, int] | None:
+        """Where in the queue what is sent now has been before; asked once."""
+        place, self._place = self._place, None
+        return place
+
+    # --- the queue -----------------------------------------------------------------------------------------------
+
+    @on(Editor.WentUp)
+    def _go_to_the_queue(self) -> None:
+        self.queue.enter_at_end()
+
+    @on(Queue.Left)
+    def _left_the_queue(self) -> None:
+        self.editor.focus()
+
+    @on(Queue.AllTaken)
+    def _take_all_back(self) -> None:
+        self.editor.focus()
         self.submit(cmd.TakeBackQueued())
+
+    @on(Queue.Taken)
+    def _take_back(self, event: Queue.Taken) -> None:
+        """To be edited: what was being written meanwhile goes into the history."""
+        if not event.drop:
+            if self.editor.text:
+                self.editor.set_aside()
+            self._taking = event
+            self.editor.focus()
+        self.submit(cmd.TakeQueued(event.queue, event.place, event.text, event.drop))
+
+    def _returned_to_prompt(self, event: ev.PromptReturned) -> None:
+        text = self.editor.pastes.again(event.text, event.images)
+        self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
+        taken, self._taking = self._taking, None
+        self._place = (taken.queue, taken.place) if taken and taken.text == event.text else None
+        self.submit(cmd.KeepDraft(self.editor.whole))
+
+    @on(TextArea.Changed)
+    def _forget_the_place(self) -> None:
+        if not self.editor.text and self._taking is None:
+            self._place = None
 
     def _leave_prompt(self, command: cmd.Command) -> None:
         self.transcript.follow()

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.ui.screens.compacting import Compacting
-from kimi_tui.ui.widgets.keys import BLOCK, BUSY, IDLE, TIMELINE
+from kimi_tui.ui.widgets.keys import BLOCK, BUSY, IDLE, QUEUE, TIMELINE
 
 AGAIN = 1.2
 """Seconds within which a second Esc or Ctrl+C counts as one with the first."""
@@ -107,20 +107,21 @@ class Keyboard(Compacting):
         """Back to the prompt; a sidebar that lies over the chat goes."""
         self.editor.focus()
         if not self._wide:
-            self.remove_class("-over")
+            self.sidebar.remove_class("-over")
 
     @property
     def _wide(self) -> bool:
         return self.has_class("-wide") or self.has_class("-huge")
 
     def action_sidebar(self) -> None:
-        """Beside the chat where there is room, over it where there is not."""
+        """Beside the chat where there is room, over it where there is not. The classes are the sidebar's own: one of
+        the screen's would have every widget look up its styles anew."""
         if self._wide:
-            self.toggle_class("-no-sidebar")
-            self.remove_class("-over")
+            self.sidebar.toggle_class("-away")
+            self.sidebar.remove_class("-over")
         else:
-            self.remove_class("-no-sidebar")
-            self.toggle_class("-over")
+            self.sidebar.remove_class("-away")
+            self.sidebar.toggle_class("-over")
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
             self.editor.focus()
 
@@ -146,6 +147,8 @@ class Keyboard(Compacting):
             self.keys.show(TIMELINE)
         elif self.transcript.has_focus:
             self.keys.show(BLOCK)
+        elif self.queue.has_focus:
+            self.keys.show(QUEUE)
         else:
             self.keys.show(BUSY if self.state.activity else IDLE)
 

@@ -1,6 +1,6 @@
 """The text of the prompt: what Enter and the arrows mean in it, earlier prompts, big pastes.
 
-Posts `Sent` for Enter, `Queued` for Alt+Enter and `TookBack` for Up in an empty box while something waits in the queue.
+Posts `Sent` for Enter, `Queued` for Alt+Enter and `WentUp` for Up in an empty box while something waits in the queue.
 What a key means for the whole app (Esc, Ctrl+C) is the app's business.
 """
 
@@ -13,10 +13,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.document._document import EditResult
+from textual.document._document_navigator import DocumentNavigator
 from textual.message import Message
 from textual.widgets import TextArea
 
 from kimi_tui.ui import clusters, images
+from kimi_tui.ui.clustered import Clustered
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
 
@@ -35,7 +38,7 @@ class Editor(TextArea):
         images: tuple[str, ...] = ()
 
     @dataclass
-    class TookBack(Message):
+    class WentUp(Message):
         pass
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,6 +77,29 @@ class Editor(TextArea):
     @property
     def before_cursor(self) -> str:
         return self.get_text_range((0, 0), self.cursor_location)
+
+    # --- the caret ----------------------------------------------------------------------------------------------
+
+    def _set_document(self, text: str, language: str | None) -> None:
+        super()._set_document(text, language)
+        self.wrapped_document = Clustered(self.document, tab_width=self.indent_width)
+        self.navigator = DocumentNavigator(self.wrapped_document)
+        self._rewrap_and_refresh_virtual_size()
+
+    def clamp_visitable(self, location: tuple[int, int]) -> tuple[int, int]:
+        """Whatever puts the caret somewhere, it is never inside of a cluster: then it stands behind it."""
+        row, column = super().clamp_visitable(location)
+        return row, clusters.around(self.document.get_line(row), column)[1]
+
+    def get_cursor_word_left_location(self) -> tuple[int, int]:
+        row, column = super().get_cursor_word_left_location()
+        return row, clusters.around(self.document.get_line(row), column)[0]
+
+    def _delete_via_keyboard(self, start: tuple[int, int], end: tuple[int, int]) -> EditResult | None:
+        """Never half of a cluster."""
+        (row, column), last = sorted((start, end))
+        first = row, clusters.around(self.document.get_line(row), column)[0]
+        return super()._delete_via_keyboard(first, self.clamp_visitable(last))
 
     def get_cursor_left_location(self) -> tuple[int, int]:
         row, column = self.cursor_location
@@ -154,7 +180,7 @@ class Editor(TextArea):
 
     def _older(self) -> bool:
         if not self.text and self.something_queued:
-            self.post_message(self.TookBack())
+            self.post_message(self.WentUp())
             return True
         if not self._at_edge(first=True):
             return False

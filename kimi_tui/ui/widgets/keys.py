@@ -37,6 +37,13 @@ BLOCK: tuple[Hint, ...] = (
     ("alt+↑↓", "turns"),
     ("esc", "prompt"),
 )
+QUEUE: tuple[Hint, ...] = (
+    ("↑↓", "choose"),
+    ("enter", "edit"),
+    ("del", "remove"),
+    ("^U", "take all back"),
+    ("esc", "prompt"),
+)
 TIMELINE: tuple[Hint, ...] = (
     ("enter", "go back"),
     ("space", "fold"),
