@@ -20,6 +20,7 @@ from kimi_tui.agent.files import Files, files_of
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
 from kimi_tui.agent.session_tasks import SessionTasks
@@ -181,6 +182,7 @@ class StandardOpener:
         desk.approvals.rules += [AllowRule("ReadFile", str(root.path.resolve()), literal=True) for root in skills.roots]
         if model.view.tools:
             desk.injections.providers.append(SkillsInjectionProvider(skills, lambda: desk.system_prompt))
+        keep_told(desk)
         for tool in session_tools(desk):
             toolset.add(tool)
         desk.steering.changed = desk.keep_queue

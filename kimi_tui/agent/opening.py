@@ -11,7 +11,7 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import projected
 from kimi_tui.agent.rows import first_line
-from kimi_tui.agent.slash import COMMANDS
+from kimi_tui.agent.session_commands import commands_of
 from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
@@ -55,7 +55,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
             *desk.notices,
             *(_told(each.what, each.file, each.line) for each in desk.context.problems if each.kind != "disk"),
         ),
-        commands=(*COMMANDS, *desk.skills.commands()),
+        commands=commands_of(desk),
         history=prompts,
         draft=_draft(desk),
         resume_hint=resume_hint(desk),

@@ -28,6 +28,8 @@ class SessionSkills:
     def __init__(self, roots: Sequence[SkillRoot] = (), emit: Callable[[Event], None] = lambda event: None) -> None:
         self.roots = tuple(roots)
         self._set, self._emit = SkillSet(roots, parse_flow), emit
+        self.changed: Callable[[], None] = lambda: emit(CommandsChanged(self.commands()))
+        """Some have come, changed or gone."""
         self._reading = asyncio.Lock()
         self._told: set[str] = set()
 
@@ -50,7 +52,7 @@ class SessionSkills:
             changed = await asyncio.to_thread(self._set.refresh)
         if not changed:
             return
-        self._emit(CommandsChanged(self.commands()))
+        self.changed()
         for problem in self._fresh_problems():
             self._emit(Noticed(problem, "warning"))
 

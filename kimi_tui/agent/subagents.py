@@ -70,6 +70,11 @@ class Subagents:
     _taken: set[str] = field(default_factory=set)
     """Ids of those that are at work or about to be."""
 
+    @property
+    def at_work(self) -> bool:
+        """Some are, or are about to be."""
+        return bool(self._taken)
+
     async def __call__(self, wanted: AgentParams, call: Call) -> ToolResult:
         if wanted.run_in_background and self.desk.tasks is None:
             return failed(NO_BACKGROUND, brief="not available")

@@ -142,13 +142,22 @@ def _switch(switch: Switch | None) -> dict[str, Any]:
         "checkpoint": switch.checkpoint,
         "messages": list(switch.messages),
         "tokens": list(switch.tokens),
+        "counted": list(switch.counted),
         "at": switch.at,
     }
 
 
 def _told(switch: Switch) -> str:
-    (before, after), (cost, left) = switch.messages, switch.tokens
-    return f"{switch.why}: {before} → {after} messages, {cost:,} → {left:,} tokens; the old ones are in {switch.file}"
+    change = _in_words(switch.messages, switch.tokens, switch.counted)
+    return f"{switch.why}: {change}; the old ones are in {switch.file}"
+
+
+def _in_words(messages: tuple[int, int], tokens: tuple[int, int], counted: tuple[bool, bool]) -> str:
+    """What no model has counted is an estimate of the messages alone: what is sent beside them is not known here."""
+    cost, left = (
+        f"{count:,}" if sure else f"about {count:,} of messages" for count, sure in zip(tokens, counted, strict=True)
+    )
+    return f"{messages[0]} → {messages[1]} messages, {cost} → {left} tokens"
 
 
 def _foresee(session: Session, point: str, journey: Journey, as_json: bool) -> None:
@@ -161,9 +170,9 @@ def _foresee(session: Session, point: str, journey: Journey, as_json: bool) -> N
     body: dict[str, Any] = {"session": str(session.folder), "dry_run": True}
     lines = []
     if journey.take != "files":
-        messages, tokens = _change(context, side)
-        body |= {"messages": list(messages), "tokens": list(tokens)}
-        lines = [f"would go: {messages[0]} → {messages[1]} messages, {tokens[0]:,} → {tokens[1]:,} tokens"]
+        messages, tokens, counted = _change(context, side)
+        body |= {"messages": list(messages), "tokens": list(tokens), "counted": list(counted)}
+        lines = [f"would go: {_in_words(messages, tokens, counted)}"]
     if journey.take != "conversation":
         body["files"] = [listed(file) for file in touched]
         lines += [told(file) for file in touched] or ["no file would change"]
@@ -179,10 +188,11 @@ async def _touched(session: Session, context: Context, side: Side, journey: Jour
         await book.close()
 
 
-def _change(context: Context, side: Side) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Messages before and after, and tokens."""
+def _change(context: Context, side: Side) -> tuple[tuple[int, int], tuple[int, int], tuple[bool, bool]]:
+    """Messages before and after, tokens, and whether a model has counted them."""
     there, here = side.read(context), context.projection
     mark = None if side.until is None else there.find(side.until)
     messages = len(there.history) if mark is None else mark.history_index
     tokens = there.tokens if mark is None else mark.tokens_now
-    return (len(here.history), messages), (here.tokens, tokens)
+    counted = there.counted if mark is None else mark.counted
+    return (len(here.history), messages), (here.tokens, tokens), (here.counted, counted)

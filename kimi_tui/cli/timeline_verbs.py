@@ -49,7 +49,7 @@ def restore(
     travel_to(named(path).session, file, Journey(take, overwrite, note, restores=True), dry_run, as_json)
 
 
-@click.command("undo")
+@click.command("undo", short_help="Take back the last jump, and what it did to files.")
 @path_argument
 @json_option
 def undo(path: str, as_json: bool) -> None:
@@ -57,7 +57,7 @@ def undo(path: str, as_json: bool) -> None:
     step(named(path).session, undo_move, Context.undo, "there is nothing to undo", as_json)
 
 
-@click.command("redo")
+@click.command("redo", short_help="Do again what was undone last.")
 @path_argument
 @json_option
 def redo(path: str, as_json: bool) -> None:

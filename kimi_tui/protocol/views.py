@@ -60,6 +60,8 @@ class ToolView:
     output: str = ""
     seconds: float | None = None
     diffs: tuple[DiffView, ...] = ()
+    images: int = 0
+    """How many came with the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +425,10 @@ class McpServerView:
     """The program, or the address without what could be a key."""
     tools: tuple[str, ...] = ()
     """As the model knows them: `mcp__<server>__<tool>`."""
+    prompts: tuple[str, ...] = ()
+    """As the server calls them; the user's commands are `/mcp:<server>:<prompt>`."""
+    resources: bool = False
+    """It has something to be read."""
     error: str = ""
     """Of the last failure; kept until the next success."""
     retry_at: float | None = None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.mcp import HostedServers, HostedTool, McpResult, ServerConfig
-from kimi_tui.mcp.server import McpTool
+from kimi_tui.mcp.server import McpTool, Server
 from kimi_tui.mcp.servers import Servers
 from kimi_tui.protocol.views import McpServerView
 
@@ -42,6 +42,11 @@ class Bench:
 
     def tool(self, name: str) -> McpTool | HostedTool:
         return next(tool for tool in self.servers.tools() if tool.name == name)
+
+    def plain(self, name: str) -> Server:
+        """The server itself, where it is kept in this process."""
+        assert isinstance(self.servers, Servers)
+        return self.servers.named(name)
 
     async def call(self, name: str, **arguments: Any) -> McpResult:
         self._read = len(self._told)
@@ -84,15 +89,17 @@ def sdk(name: str, **fields: Any) -> ServerConfig:
 
 
 @asynccontextmanager
-async def http_address() -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
-    """The server with the SDK, over HTTP: where it is."""
+async def http_address(*how: str) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
+    """The server with the SDK, over HTTP, the old way with `sse`, behind a key with `locked`: where it is."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(HERE / "sdk_server.py"), "http"), stdout=asyncio.subprocess.PIPE, env=dict(os.environ)
+        *(sys.executable, str(HERE / "sdk_server.py"), *(how or ("http",))),
+        stdout=asyncio.subprocess.PIPE,
+        env=dict(os.environ),
     )
     assert process.stdout is not None
     port = int(await process.stdout.readline())
     try:
-        yield f"http://127.0.0.1:{port}/mcp", process
+        yield f"http://127.0.0.1:{port}/{'sse' if 'sse' in how else 'mcp'}", process
     finally:
         if process.returncode is None:
             process.kill()

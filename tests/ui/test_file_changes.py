@@ -64,6 +64,7 @@ def test_each_file_is_named_with_what_becomes_of_it() -> None:
 def test_the_outcome_counts_what_changes_and_what_is_kept() -> None:
     assert outcome(KNOWN) == "changes 3 files, keeps 2 you edited"
     assert outcome(KNOWN, {"logo.png", "src/mine.py"}) == "changes 5 files; can be undone"
+    assert outcome(replace(KNOWN, files=FILES[5:])) == "no file has to change"
     assert outcome(None) == "puts files back too; can be undone"
 
 

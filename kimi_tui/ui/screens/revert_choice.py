@@ -35,9 +35,11 @@ UNRECORDED = "the files stay as they are: how they were at this point is not rec
 
 def outcome(preview: RevertPreview | None, overwritten: Collection[str] = ()) -> str:
     """`changes 3 files, keeps 1 you edited`: what would become of the files together."""
-    found = [file for file in preview.files if not file.stays] if preview else []
-    if not found:
+    if preview is None:
         return "puts files back too; can be undone"
+    found = [file for file in preview.files if not file.stays]
+    if not found:
+        return "no file has to change"
     kept = sum(bool(file.change and file.changed_since) and file.path not in overwritten for file in found)
     changed = f"changes {plural(len(found) - kept, 'file')}" if len(found) > kept else "changes no file"
     return f"{changed}, keeps {kept} you edited" if kept else f"{changed}; can be undone"

@@ -85,6 +85,11 @@ class Note(Vertical):
     def text(self) -> str:
         return self.field.text.strip()
 
+    @property
+    def kept(self) -> str:
+        """What is worth keeping: half a draft is not."""
+        return (self._typed if self.drafting else self.field.text).strip()
+
     # --- the draft ------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
@@ -135,9 +140,16 @@ class Note(Vertical):
 
     def _says(self, width: int) -> Rows:
         text, tone = self._said
-        return (
-            [[(cut(text, width), tone)]] if text else [[("d ", "moved"), (cut("have it drafted", width - 2), "quiet")]]
-        )
+        if text:
+            return [[(cut(text, width), tone)]]
+        key = "ctrl+r" if self.field.has_focus else "d"
+        return [[(key, "moved"), (cut(" have the model draft it", width - len(key)), "quiet")]]
+
+    def on_descendant_focus(self) -> None:
+        self.line.changed()
+
+    def on_descendant_blur(self) -> None:
+        self.line.changed()
 
     def on_click(self, event: events.Click) -> None:
         """A click on the line under the note starts a draft, or stops it."""
