@@ -8,6 +8,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import ApprovalView, Entry, SubagentView, TaskView, Tokens, ToolView
 from kimi_tui.ui.state import ScreenState, answered, apply
+from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.session import opened, reset
 from tests.ui.test_app import Stage, stage
 
@@ -89,6 +90,10 @@ async def test_an_answer_takes_the_question_off_the_title_at_once() -> None:
     async with stage(opened(), reset(CARDS[:1])) as shown:
         await shown.tell(ev.ApprovalRequested(ApprovalView("r1", "Shell", "run a command", "ls", asker="find it")))
         assert shown.app.chat.state.questions == ("r1",)
+        hints = shown.app.chat.asking.approval.query_one(".hints", Sheet)
+        assert "esc" not in str(hints.rows(90)), "there is no turn to stop"
+        await shown.tell(ev.TurnStarted(CARDS[0], 0))
+        assert "stop the turn" in str(hints.rows(90))
         await shown.press("1", "enter")
         assert cmd.AnswerApproval("r1", "once") in shown.agent.submitted
         assert shown.app.chat.state.questions == ()

@@ -61,6 +61,7 @@ class ChatScreen(Keyboard):
         self.gauge.show(state)
         self.activity.show(state)
         self.soft_warning.show(state)
+        self.asking.approval.turns(state.busy)
         self.todos.show(state.todos)
         self.queue.show(state.steers, state.prompts)
         self.editor.something_queued = bool(state.steers or state.prompts)
