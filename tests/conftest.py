@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # says something about the machine only
 )
 settings.load_profile("steady")
-
 
 LONG = 60.0
 BOUNDED = (
@@ -37,17 +39,34 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(name, LONG)
 
 
+OURS_TO_SAY = re.compile(
+    r"COLUMNS|LINES|COLORTERM|COLORFGBG|BASH_ENV|NO_COLOR|FORCE_COLOR|TEXTUAL.*|KIMI_.*|GIT_.*|VISUAL|EDITOR|.*_API_(KEY|BASE)"
+    r"|(HTTPS?|ALL|NO)_PROXY|XDG_.*|SSH_(CONNECTION|CLIENT|TTY)|TMUX.*",
+    re.IGNORECASE,
+)
+"""Variables by which the machine that runs the tests would have a say in how they end."""
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same terminal and the same git for everybody, and files as most people make them."""
+    for name in [name for name in os.environ if OURS_TO_SAY.fullmatch(name)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture(autouse=True)
+def home(surroundings: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder of the test's own, under `KIMI_TUI_HOME`."""
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("KIMI_TUI_HOME", str(folder))
     monkeypatch.setenv("HOME", str(folder))
-    for name in ("NO_COLOR", "OPENAI_API_KEY", "MOONSHOT_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
     return folder

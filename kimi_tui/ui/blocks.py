@@ -11,6 +11,7 @@ from kimi_tui.ui.diff import diff_lines, diff_rows
 from kimi_tui.ui.helper import helper_head, rail
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.pictures import Picture, picture_rows
 from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
 from kimi_tui.ui.text import clean, one_line
 
@@ -40,6 +41,8 @@ class Drawing:
     """The end of a running tool's output."""
     helper: SubagentView | None = None
     """The agent that a tool call started."""
+    pictures: tuple[Picture | None, ...] = ()
+    """The entry's images, where they can be shown."""
 
     @property
     def column(self) -> int:
@@ -62,7 +65,7 @@ def gap(above: str | None, kind: str) -> int:
 def foldable(entry: Entry) -> bool:
     """Whether there is more to see than the folded form shows."""
     if entry.kind == "user":
-        return entry.text.count("\n") >= PROMPT_ROWS or len(entry.text) > PROMPT_ROWS * 60
+        return entry.text.count("\n") >= PROMPT_ROWS or len(entry.text) > PROMPT_ROWS * 60 or bool(entry.images)
     if entry.kind == "note":
         return bool(entry.switch and entry.switch.note)
     return entry.kind in ("thinking", "tool", "summary", "dmail", "injection")
@@ -73,8 +76,17 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
     lead = (Piece(marks.user if entry.turn else marks.steer, "user-bar"), Piece(" "))
     limit = OPEN_ROWS if drawing.unfolded else PROMPT_ROWS
     rows = literal_rows(entry.text, drawing, lead, "user" if entry.turn else "user steer", limit)
-    images = [Piece(f"[{one_line(image)}]", "quiet") for image in entry.images]
-    return rows + [row for image in images for row in wrap([image], drawing.column, lead)]
+    for number, caption in enumerate(entry.images):
+        rows += _image(caption, drawing.pictures[number] if number < len(drawing.pictures) else None, drawing, lead)
+    return rows
+
+
+def _image(caption: str, picture: Picture | None, drawing: Drawing, lead: tuple[Piece, ...]) -> list[Row]:
+    """What it is called, how large it is and, where that can be seen, how it looks."""
+    extent = f" {picture.extent}" if picture and picture.extent not in caption else ""
+    rows = wrap([Piece(f"[{one_line(caption)}{extent}]", "quiet")], drawing.column, lead)
+    room = drawing.column - sum(len(piece.text) for piece in lead)
+    return rows + (picture_rows(picture, room, drawing.unfolded, lead) if picture and room > 0 else [])
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -157,7 +169,16 @@ def _tool(entry: Entry, drawing: Drawing) -> list[Row]:
         return _note(entry, drawing)
     rows = [_tool_row(tool, drawing)]
     rows += [row for diff in tool.diffs for row in _diff_rows(diff, drawing)]
-    return rows + _helper(drawing) + _tool_output(tool, drawing)
+    return rows + _helper(drawing) + _tool_output(tool, drawing) + _brought(tool, drawing)
+
+
+def _brought(tool: ToolView, drawing: Drawing) -> list[Row]:
+    """The images that came with a result; folded its brief word has to do."""
+    if not (drawing.unfolded and tool.images):
+        return []
+    lead = (Piece("    "),)
+    shown = (*drawing.pictures, *[None] * tool.images)[: tool.images]
+    return [row for number, each in enumerate(shown, 1) for row in _image(f"image {number}", each, drawing, lead)]
 
 
 _OUTCOMES: dict[str, tuple[str, str]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rich.cells import cell_len, split_graphemes
@@ -41,6 +41,8 @@ class Row:
     """What stands between this row and the next in the source: a line break, or what a soft wrap swallowed."""
     fill: str = ""
     """Style of the rest of the row; empty for the widget's own."""
+    painted: tuple[object, object] | None = field(default=None, compare=False, repr=False)
+    """For the widget that paints it: how it was painted last, and under which circumstances."""
 
     @property
     def text(self) -> str:

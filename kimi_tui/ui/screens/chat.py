@@ -72,6 +72,8 @@ class ChatScreen(Keyboard):
         match event:
             case ev.TranscriptReset():
                 timeline.show(event.timeline)
+                if event.switch is not None:
+                    self.sidebar.time_moved()
                 gc.freeze()
             case ev.CheckpointCreated(row):
                 timeline.add_row(row)
@@ -79,6 +81,8 @@ class ChatScreen(Keyboard):
                 timeline.update_row(row)
             case ev.EntriesLoaded():
                 self.entries_loaded()
+            case ev.ImagesLoaded(index, images):
+                self.run_worker(self.transcript.take_images(index, images), group="images")
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
             case ev.RotationRead(file, rows=rows):
@@ -138,6 +142,10 @@ class ChatScreen(Keyboard):
     @on(Transcript.StepsWanted)
     def _load_steps(self, event: Transcript.StepsWanted) -> None:
         self.submit(cmd.ReadSubagent(event.call_id))
+
+    @on(Transcript.ImagesWanted)
+    def _load_images(self, event: Transcript.ImagesWanted) -> None:
+        self.submit(cmd.LoadImages(event.index))
 
     @on(Timeline.Left)
     def _left(self) -> None:

@@ -85,6 +85,11 @@ class Note(Vertical):
     def text(self) -> str:
         return self.field.text.strip()
 
+    @property
+    def kept(self) -> str:
+        """What is worth keeping: half a draft is not."""
+        return (self._typed if self.drafting else self.field.text).strip()
+
     # --- the draft ------------------------------------------------------------------------------------------------
 
     def start(self) -> None:

@@ -29,6 +29,8 @@ class Sidebar(TimelinePane):
         self._aimed: TimelineRow | None = None
         self._unfolding: TimelineRow | None = None
         """The rotation whose branch is being read."""
+        self._notes: dict[tuple[int | None, str | None], str] = {}
+        """What was written for a point that was not gone to after all, or not yet: it may have cost something."""
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -67,7 +69,18 @@ class Sidebar(TimelinePane):
         self._preview_of(row)
         from kimi_tui.ui.pages import RevertChoice
 
-        self.app.push_screen(RevertChoice(row, known if same else None), self._go)
+        point = (row.checkpoint, row.file)
+        choice = RevertChoice(row, known if same else None, note=self._notes.get(point, ""))
+
+        def chosen(command: cmd.Command | None) -> None:
+            self._notes[point] = choice.note.kept
+            self._go(command)
+
+        self.app.push_screen(choice, chosen)
+
+    def time_moved(self) -> None:
+        """The notes for points that were looked at are of no use any more."""
+        self._notes.clear()
 
     def _go(self, command: cmd.Command | None) -> None:
         if command is not None:

@@ -6,11 +6,12 @@ work nobody here has seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, cast
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -29,8 +30,19 @@ from kimi_tui.ui.widgets.anchored import Anchored
 MARGIN = 1
 SENDER = "Agent"
 """The tool that starts subagents."""
+NO_MARGIN = Piece(" " * MARGIN)
 PAGE = 60
 """Entries asked for at once."""
+
+
+class _Ways(NamedTuple):
+    """What holds for all rows of a view while it is painted."""
+
+    top: int
+    width: int
+    inner: int
+    edition: object
+    selection: Selection | None
 
 
 class Transcript(Anchored, can_focus=True):
@@ -58,13 +70,18 @@ class Transcript(Anchored, can_focus=True):
 
         call_id: str
 
+    @dataclass
+    class ImagesWanted(Message):
+        """The images of the entry with that stored index have come into sight."""
+
+        index: int
+
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.conversation = conversation
         self.marks = marks
         self.drawn = Drawn(marks)
         self.palette = Palette(self)
-        self._painting = False
         self._asked: set[int] = set()
         self._asked_steps: set[str] = set()
         self._newer = False
@@ -114,6 +131,7 @@ class Transcript(Anchored, can_focus=True):
 
     def _start_anew(self) -> None:
         self.drawn.forget()
+        self.drawn.pictures.forget()
         self._asked.clear()
         self._asked_steps.clear()
         self._anchor = (0, 0)
@@ -190,11 +208,26 @@ class Transcript(Anchored, can_focus=True):
         first, _ = self._heights.find(round(self.scroll_y))
         last, _ = self._heights.find(round(self.scroll_y) + self.size.height)
         for position in range(first, min(last + 1, len(self._heights))):
-            block = self.conversation.blocks[position]
-            if block.entry is not None:
-                self._ask_for_steps(block)
-            elif (index := self.conversation.index(position)) is not None:
+            index, block = self.conversation.index(position), self.conversation.blocks[position]
+            self._ask_for_steps(block)
+            if index is None:
+                continue
+            if block.entry is None:
                 self._ask_for(index // PAGE)
+            elif self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
+                self.post_message(self.ImagesWanted(index))
+
+    async def take_images(self, index: int, urls: Sequence[str]) -> None:
+        """Show the images of an entry, once they are read."""
+        position = self.conversation.position(index)
+        if position >= len(self.conversation):
+            return
+        block = self.conversation.blocks[position]
+        _, ground = self.background_colors
+        await self.drawn.pictures.take(block, index, urls, ground.rgb)
+        if block in self.conversation.blocks:
+            self.conversation.changes.blocks.add(block)
+            self.sync()
 
     def _ask_for(self, page: int) -> None:
         if page not in self._asked:
@@ -212,48 +245,67 @@ class Transcript(Anchored, can_focus=True):
     # --- painting ------------------------------------------------------------------------------------------------
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        self._painting = True
-        try:
+        """Rows keep their strips, and strips what was worked out of them; Textual's own way would make every row in
+        sight anew whenever the view moves by one."""
+        if self.opacity != 1.0 or self.styles.tint.a or self.styles.gutter:
             return super().render_lines(crop)
-        finally:
-            self._painting = False
+        ways, (_, ground) = self._ways(), self.background_colors
+        strips = [self._strip(y, ways) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        first, last = crop.column_span
+        return strips if (first, last) == (0, ways.width) else [strip.crop(first, last) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        """Row `y` of the view. Offsets for mouse selection are only added when the screen asks where the mouse is:
-        they cost more than the row itself."""
-        content_y = y + round(self.scroll_y)
-        if self._newer and y == self.size.height - 1 and not self.following:
-            return self._newer_strip()
-        strip = self._strip(self.row_at(content_y), content_y)
-        return strip if self._painting else strip.apply_offsets(0, content_y)
+        """Row `y` of the view, with the offsets that tell the screen where the mouse is."""
+        return self._strip(y, self._ways()).apply_offsets(0, y + round(self.scroll_y))
+
+    def _ways(self) -> _Ways:
+        return _Ways(round(self.scroll_y), self.size.width, self.inner_width, self.palette.edition, self.text_selection)
 
     def row_at(self, y: int) -> Row:
         """The row at a place in the whole content; blank between blocks and outside."""
+        return self._row(*self._place_of(y))
+
+    def _place_of(self, y: int) -> tuple[int, int]:
+        """Block and row of a place; the row is negative between blocks and outside."""
         if not 0 <= y < self._heights.total:
-            return BLANK
+            return 0, -1
         position, row = self._heights.find(y)
-        row -= self._gap(position)
+        return position, row - self._gap(position)
+
+    def _row(self, position: int, row: int) -> Row:
         rows = self.rows_of(position) if row >= 0 else []
         return rows[row] if 0 <= row < len(rows) else BLANK
 
-    def _strip(self, row: Row, y: int) -> Strip:
-        position, inside = self._heights.find(y)
-        blank = not self._known or inside < self._gap(position)
-        margin = Piece(" " * MARGIN) if blank else self.margin(position, inside - self._gap(position))
-        pieces = [margin, *self.dressed(row)]
-        selection = self.text_selection
-        span = selection.get_span(y) if selection else None
-        look = self.palette
-        if span is None:
-            segments = [Segment(piece.text, look(piece.style, piece.link)) for piece in pieces]
-        else:
-            segments = self._selected(pieces, *span)
-        return Strip(segments).adjust_cell_length(self.inner_width, look(row.fill))
+    def _strip(self, y: int, ways: _Ways) -> Strip:
+        if self._newer and y == self.size.height - 1 and not self.following:
+            return self._newer_strip()
+        y += ways.top
+        position, row = self._place_of(y)
+        margin = NO_MARGIN if row < 0 else self.margin(position, row)
+        row_there = self._row(position, row)
+        pieces, span = self.dressed(row_there), ways.selection.get_span(y) if ways.selection else None
+        if span is not None:
+            return self._sized(self._selected([margin, *pieces], *span), row_there, ways)
+        if pieces is not row_there.pieces:
+            return self._sized(self._segments(margin, pieces), row_there, ways)
+        now = (ways.edition, ways.width, ways.inner, margin)
+        if row_there.painted is None or row_there.painted[0] != now:
+            row_there.painted = now, self._sized(self._segments(margin, pieces), row_there, ways)
+        return cast(Strip, row_there.painted[1])
+
+    def _segments(self, margin: Piece, pieces: Iterable[Piece]) -> list[Segment]:
+        return [Segment(piece.text, self.palette(piece.style, piece.link)) for piece in (margin, *pieces)]
+
+    def _sized(self, segments: list[Segment], row: Row, ways: _Ways) -> Strip:
+        strip = Strip(segments).adjust_cell_length(ways.inner, self.palette(row.fill))
+        return strip.adjust_cell_length(ways.width, self.rich_style)
 
     def margin(self, position: int, row: int) -> Piece:
         """What stands in the margin beside a row of a block: a mark at the first one of what is pinned."""
         entry = self.conversation.blocks[position].entry if position < len(self.conversation) else None
-        return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else Piece(" " * MARGIN)
+        return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else NO_MARGIN
 
     def dressed(self, row: Row) -> tuple[Piece, ...]:
         """The row's pieces as they are painted now."""
@@ -262,18 +314,20 @@ class Transcript(Anchored, can_focus=True):
     def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
         end = sum(len(piece.text) for piece in pieces) if end < 0 else end
         ground = self.screen.get_component_rich_style("screen--selection")
-        parts = ((cut(pieces, 0, start), None), (cut(pieces, start, end), ground), (cut(pieces, end, 1 << 30), None))
+        parts = (
+            (cut(pieces, 0, start), Style()),
+            (cut(pieces, start, end), ground),
+            (cut(pieces, end, 1 << 30), Style()),
+        )
         return [
-            Segment(piece.text, self.palette(piece.style, piece.link) + style if style else self.palette(piece.style))
-            for run, style in parts
-            for piece in run
+            Segment(piece.text, self.palette(piece.style, piece.link) + style) for run, style in parts for piece in run
         ]
 
     def _newer_strip(self) -> Strip:
         text = f" {self.marks.below} more below {self.marks.dot} ctrl+end "
         left = max(0, (self.inner_width - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
-        return Strip(segments).adjust_cell_length(self.inner_width, self.rich_style)
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
