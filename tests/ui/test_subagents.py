@@ -58,9 +58,11 @@ async def test_one_in_the_background_goes_on_on_its_card_when_the_call_has_ended
             ev.SubagentChanged(replace(AT_WORK, steps=4)),
         )
         assert any("4 steps  Grep x" in row for row in shown.chat)
+        assert any(row.startswith("▸ Explore find it  task-1") for row in shown.chat)
         assert any("Read parser.py  12 lines" in row for row in shown.chat)
         await shown.tell(ev.SubagentChanged(replace(AT_WORK, steps=5, state="done", doing="")))
         assert any("5 steps" in row for row in shown.chat)
+        assert any(row.startswith("✓ Explore find it  task-1") for row in shown.chat)
         assert not any("Read parser.py" in row for row in shown.chat), "folded when it is done"
         assert asked_for(shown) == []
 
