@@ -8,6 +8,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import ApprovalView, Entry, SubagentView, TaskView, Tokens, ToolView
 from kimi_tui.ui.state import ScreenState, answered, apply
+from kimi_tui.ui.toasts import Toast, tasks_ended
 from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.session import opened, reset
 from tests.ui.test_app import Stage, stage
@@ -99,3 +100,23 @@ async def test_an_answer_takes_the_question_off_the_title_at_once() -> None:
         await shown.press("1", "enter")
         assert cmd.AnswerApproval("r1", "once") in shown.agent.submitted
         assert shown.app.chat.state.questions == ()
+
+
+def test_what_has_ended_in_the_background_is_told_unless_it_was_stopped() -> None:
+    make = TaskView("task-2", "make [all]", "running")
+    other = TaskView("task-3", "sleep 9", "running", session="/other")
+    now = (replace(TASK, status="done"), replace(make, status="failed", exit_code=2), replace(other, status="stopped"))
+    assert tasks_ended((TASK, make, other), now) == [
+        Toast("done: find it"),
+        Toast("failed (exit 2): make [all]", "warning"),
+    ]
+    assert tasks_ended(now, now) == [] and tasks_ended((), now) == []
+
+
+async def test_its_end_is_told_where_nobody_looks_at_it() -> None:
+    async with stage(opened(), reset(CARDS[:1])) as shown:
+        await shown.tell(ev.TasksChanged((TASK,)))
+        await shown.tell(ev.SubagentChanged(replace(AT_WORK, steps=5)))
+        assert shown.toasts == []
+        await shown.tell(ev.TasksChanged((replace(TASK, status="done"),)))
+        assert shown.toasts == ["done: find it"]

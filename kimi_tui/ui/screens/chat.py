@@ -44,13 +44,13 @@ class ChatScreen(Keyboard):
         before = self.state
         for event in batch:
             self.conversation.apply(event)
+            for note in toasts.of(event, self.state.tasks):
+                self.notify(note.text, severity=note.severity, markup=False)
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
             self.take_compaction(event)
             self.asking.take(event, offer=not self.editor.text)
-            if note := toasts.toast(event):
-                self.notify(note.text, severity=note.severity, markup=False)
         self.transcript.sync()
         if self.state is not before:
             self.show_state()
