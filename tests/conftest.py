@@ -24,6 +24,8 @@ BOUNDED = (
     "kimi_tui.hooks.hooks.PATIENCE",
     "kimi_tui.agent.files.CLOSING_SECONDS",
     "kimi_tui.agent.files.PATIENCE_SECONDS",
+    "kimi_tui.agent.session_servers.PATIENCE",
+    "kimi_tui.background.job.ENDING",
     "kimi_tui.background.kept.SETTLE",
     "kimi_tui.background.tasks.PATIENCE",
     "kimi_tui.mcp.hosted.GOODBYE",
