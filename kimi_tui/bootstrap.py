@@ -9,16 +9,18 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.desk import Desk, Loop, Retention
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import Files, nothing_recorded
+from kimi_tui.agent.files import Files, files_of
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
 from kimi_tui.agent.session_tasks import SessionTasks
@@ -43,8 +45,6 @@ from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
 from kimi_tui.session import Session, SessionState, choose_session, read_state
-from kimi_tui.session.snapshots import Limits as SnapshotLimits
-from kimi_tui.session.snapshots import SnapshotLog, Snapshots
 from kimi_tui.settings import Settings, load_settings
 from kimi_tui.sizes import bytes_in
 from kimi_tui.skills import skill_roots
@@ -58,6 +58,7 @@ async def connect(options: LaunchOptions) -> AgentPort:
     meant = remembered(options, session, await asyncio.to_thread(read_state, session.folder))
     settings = await asyncio.to_thread(load_settings, meant)
     await asyncio.to_thread(require_writable, data_folder())
+    await asyncio.to_thread(import_module, "kimi_tui.agent.dispatch")  # else the first command has to
     outbox = Outbox()
     opener = StandardOpener(settings, meant, outbox.emit)
     desk = await opener.desk(session, opener.model(meant.model or settings.chosen_model))
@@ -133,6 +134,8 @@ class StandardOpener:
             calibration=await asyncio.to_thread(self._learned.of, model.view.name),
         )
         await context.restore()
+        if context.holder is None:
+            await asyncio.to_thread(session.sweep)
         skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
         unusable = await skills.load()
         prompt = await asyncio.to_thread(
@@ -140,9 +143,10 @@ class StandardOpener:
         )
         summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
-        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit)
+        hooks = self._hooks(session)
+        denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit, hooks)
         left = await tasks.find(sessions_folder()) if context.holder is None else ()
-        toolset, hooks = Toolset(()), self._hooks(session)
+        toolset = Toolset(())
         servers = await asyncio.to_thread(self._servers, session, toolset)
         desk = Desk(
             emit=emit,
@@ -178,9 +182,11 @@ class StandardOpener:
         desk.approvals.rules += [AllowRule("ReadFile", str(root.path.resolve()), literal=True) for root in skills.roots]
         if model.view.tools:
             desk.injections.providers.append(SkillsInjectionProvider(skills, lambda: desk.system_prompt))
+        keep_told(desk)
         for tool in session_tools(desk):
             toolset.add(tool)
         desk.steering.changed = desk.keep_queue
+        await asyncio.to_thread(toolset.specs)  # reads what the tools say of themselves: not in the first step
         desk.apply_modes()
         desk.hooks.fire(
             "SessionStart",
@@ -235,17 +241,7 @@ class StandardOpener:
         return Retention(wanted.policy, budget)
 
     def _files(self, session: Session) -> Files:
-        """Runs in a worker: reads the session's log of snapshots."""
-        wanted = self._settings.snapshots
-        if not wanted.enabled:
-            return nothing_recorded()
-        limits = SnapshotLimits(file_bytes=wanted.max_file_megabytes << 20, files=wanted.max_files)
-        book = SnapshotLog(session.folder)
-        book.load()
-        snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
-        return Files(
-            snapshots, book, tell=lambda text: self._emit(Noticed(text, "warning")), keep_days=wanted.keep_days
-        )
+        return files_of(session, self._settings.snapshots, lambda text: self._emit(Noticed(text, "warning")))
 
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:
         named = [*self._options.add_dirs, *(Path(text) for text in state.additional_dirs)]

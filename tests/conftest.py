@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,33 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
+LONG = 60.0
+BOUNDED = (
+    "kimi_tui.hooks.hooks.PATIENCE",
+    "kimi_tui.agent.files.CLOSING_SECONDS",
+    "kimi_tui.agent.files.PATIENCE_SECONDS",
+    "kimi_tui.background.kept.SETTLE",
+    "kimi_tui.background.tasks.PATIENCE",
+    "kimi_tui.mcp.hosted.GOODBYE",
+)
+"""How long the program waits for something that should happen anyway, in seconds: a user is not to wait for long, a
+test on a busy machine is."""
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is given up because the machine is slow."""
+    for name in BOUNDED:
+        monkeypatch.setattr(name, LONG)
+
+
+OURS_TO_SAY = re.compile(
+    r"COLUMNS|LINES|COLORTERM|COLORFGBG|BASH_ENV|NO_COLOR|FORCE_COLOR|TEXTUAL.*|KIMI_.*|GIT_.*|VISUAL|EDITOR|.*_API_(KEY|BASE)"
+    r"|(HTTPS?|ALL|NO)_PROXY|XDG_.*|SSH_(CONNECTION|CLIENT|TTY)|TMUX.*",
+    re.IGNORECASE,
+)
+"""Variables by which the machine that runs the tests would have a say in how they end."""
+
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
@@ -23,11 +53,20 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same terminal and the same git for everybody, and files as most people make them."""
+    for name in [name for name in os.environ if OURS_TO_SAY.fullmatch(name)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture(autouse=True)
+def home(surroundings: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder of the test's own, under `KIMI_TUI_HOME`."""
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("KIMI_TUI_HOME", str(folder))
     monkeypatch.setenv("HOME", str(folder))
-    for name in ("NO_COLOR", "OPENAI_API_KEY", "MOONSHOT_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
     return folder

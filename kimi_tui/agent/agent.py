@@ -14,7 +14,7 @@ from kimi_tui.agent.asides import ASIDE
 from kimi_tui.agent.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
-from kimi_tui.agent.opening import Opener, opened, put_away, read_only, resume_hint
+from kimi_tui.agent.opening import Opener, opened, put_away, resume_hint
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
@@ -96,9 +96,15 @@ class Agent:
         self._side.add(task)
         task.add_done_callback(self._side.discard)
 
+    def stop_beside(self, name: str) -> None:
+        """Stop what runs under this name beside the activity."""
+        for task in self._side:
+            if task.get_name() == name:
+                task.cancel()
+
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
-        if self.busy or self.desk.context.holder is not None:
+        if self.busy or self.desk.read_only:
             return
         if not self.readiness.ready:
             if self.desk.steering.waiting:
@@ -113,8 +119,8 @@ class Agent:
 
     def send(self, prompt: Prompt, place: int | None = None) -> None:
         """A turn with this prompt: now, or when its time has come."""
-        if self.desk.context.holder is not None:
-            self.emit(returned([prompt], read_only(self.desk)))
+        if self.desk.read_only:
+            self.emit(returned([prompt], self.desk.read_only))
             return
         self.desk.steering.queue(prompt, place)
         self.go_on()
@@ -127,9 +133,7 @@ class Agent:
         elif not self.readiness.ready:
             self.readiness.cancel()
         else:
-            for task in self._side:
-                if task.get_name() == ASIDE:
-                    task.cancel()
+            self.stop_beside(ASIDE)
 
     async def show(self) -> None:
         """Tell what is open now, and make its model ready."""

@@ -6,9 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.gauge import Scale
 from kimi_tui.agent.measure import shares
 from kimi_tui.agent.moves import shown_anew
-from kimi_tui.agent.rows import rotation_path
+from kimi_tui.agent.rows import rotation_path, rows_of
 from kimi_tui.agent.transcript import Transcript, entries_of
 from kimi_tui.context import CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
 from kimi_tui.protocol.commands import (
@@ -47,13 +48,15 @@ NOW = "now"
 
 async def list_rotated(agent: Agent, command: ListRotations) -> None:
     rotations = await list_rotations(agent.desk.context.file_backend)
-    agent.emit(RotationsListed(tuple(_view(rotation) for rotation in rotations)))
+    scale = agent.desk.scale
+    agent.emit(RotationsListed(tuple(_view(rotation, scale) for rotation in rotations)))
 
 
 async def read_rotation(agent: Agent, command: ReadRotation) -> None:
     projection = await read_timeline_file(rotation_path(agent.desk, command.file))
     entries = await asyncio.to_thread(_entries, agent.desk, projection)
-    agent.emit(RotationRead(command.file, entries))
+    rows = await asyncio.to_thread(rows_of, agent.desk, command.file, projection)
+    agent.emit(RotationRead(command.file, entries, rows))
 
 
 async def change_rotation(agent: Agent, command: ChangeRotation) -> None:
@@ -83,7 +86,9 @@ async def compare_timelines(agent: Agent, command: CompareTimelines) -> None:
     def found() -> TimelinesCompared:
         result = compare(left, right, left_until=left_until, right_until=right_until)
         only = [_of(desk, messages) for messages in (result.only_left, result.only_right)]
-        return TimelinesCompared(command.left, command.right, result.common, only[0], only[1], result.tokens)
+        scale, (one, other) = desk.scale, result.counted
+        tokens = result.tokens + scale(0, other) - scale(0, one)
+        return TimelinesCompared(command.left, command.right, result.common, only[0], only[1], tokens)
 
     agent.emit(await asyncio.to_thread(found))
 
@@ -143,7 +148,7 @@ def _of(desk: Desk, messages: Sequence[Message]) -> tuple[Entry, ...]:
     return entries_of(desk.toolset.view, messages)
 
 
-def _view(rotation: Rotation) -> RotationView:
+def _view(rotation: Rotation, scale: Scale) -> RotationView:
     return RotationView(
         file=rotation.file,
         why=rotation.why,
@@ -152,7 +157,7 @@ def _view(rotation: Rotation) -> RotationView:
         unique=rotation.unique,
         messages=rotation.messages,
         checkpoints=rotation.checkpoints,
-        tokens=rotation.tokens,
+        tokens=scale(rotation.tokens, rotation.counted),
         pinned=rotation.pinned,
         compressed=rotation.compressed,
         note=rotation.left.note if rotation.left else "",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.compact import Compaction, hint_for
-from kimi_tui.agent.opening import read_only
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import Compact
 from kimi_tui.protocol.events import Noticed
@@ -25,7 +24,7 @@ def compact(agent: Agent, command: Compact) -> None:
         agent.emit(Noticed("compacts as soon as this step is done"))
     elif agent.busy:
         agent.emit(Noticed("not while something runs: Esc stops it", "warning"))
-    elif why := read_only(agent.desk):
+    elif why := agent.desk.read_only:
         agent.emit(Noticed(why, "warning"))
     else:
         agent.start(compact_now(agent, focus), COMPACT)

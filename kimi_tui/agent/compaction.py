@@ -95,7 +95,7 @@ def request(
         parts.append(TextPart(text=f"{prompt('compact_part')}\n\n{earlier}\n\n"))
     for number, message in enumerate(messages, 1):
         parts.append(TextPart(text=f"## Message {number}\nRole: {message.role}\nContent:\n"))
-        parts.extend(_readable(message))
+        parts.extend(readable(message))
     parts.append(TextPart(text="\n" + instruction(custom_instruction, small=small)))
     return Message(role="user", content=parts)
 
@@ -106,7 +106,8 @@ def instruction(custom_instruction: str = "", *, small: bool = False) -> str:
     return f"{text}\n\n{prompt('compact_focus')}\n{custom_instruction}" if custom_instruction else text
 
 
-def _readable(message: Message) -> Iterator[TextPart]:
+def readable(message: Message) -> Iterator[TextPart]:
+    """What of a message can be read by a model that did not live through it: the words and the calls."""
     yield from (part for part in message.content if isinstance(part, TextPart))
     for call in message.tool_calls or ():
         yield TextPart(text=f"Called {call.function.name}({call.function.arguments or ''})\n")

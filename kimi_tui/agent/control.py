@@ -70,7 +70,7 @@ def answer_question(agent: Agent, command: AnswerQuestion) -> None:
 async def set_mode(agent: Agent, command: SetMode) -> None:
     """Switch a mode; it holds from the next call of a tool on and is remembered with the session."""
     desk = agent.desk
-    if getattr(desk.state, command.mode) == command.on:
+    if getattr(desk.state, command.mode) == getattr(desk.modes, command.mode) == command.on:
         return
     if command.mode == "plan":
         desk.plan_activated = command.on

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
-from kimi_tui.agent.gauge import Limits, tokens_view
+from kimi_tui.agent.gauge import Limits, Scale, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.nearness import Nearness
 from kimi_tui.agent.pins import Pins
@@ -38,6 +38,11 @@ from kimi_tui.protocol.views import Modes, TodoItem, Tokens
 from kimi_tui.session import Session, SessionState
 from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
+
+if TYPE_CHECKING:
+    from kimi_tui.agent.subagents import Subagents
+
+_FORK = "/fork makes a copy to go on in."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,9 @@ class Desk:
     """What the session is called now: by the user, or after its first prompt."""
     skills: SessionSkills = field(default_factory=SessionSkills)
     tasks: SessionTasks | None = None
-    """Commands in the background; None where there can be none."""
+    """Commands and subagents in the background; None where there can be none."""
+    subagents: Subagents | None = None
+    """Those that this agent has sent out; None where it cannot send any."""
     servers: SessionServers | None = None
     """Servers that lend tools; None where none may."""
     headless: bool = False
@@ -153,8 +160,8 @@ class Desk:
 
     @property
     def reviews(self) -> bool:
-        """A summary is put to the user first; who is not there is not asked."""
-        return self.loop.preview and not (self.headless or self.modes.afk)
+        """A summary is put to the user first; who is not there is not asked, and no one is about a subagent's."""
+        return self.loop.preview and self.parent is None and not (self.headless or self.modes.afk)
 
     @property
     def plan_file(self) -> Path:
@@ -165,6 +172,17 @@ class Desk:
     def in_plan_mode(self) -> bool:
         """Also while the one who sent this subagent is."""
         return self.modes.plan or (self.parent is not None and self.parent.in_plan_mode)
+
+    @property
+    def read_only(self) -> str:
+        """Why nothing can be written to the session; empty when it can."""
+        holder = self.context.holder
+        if holder is not None:
+            return (
+                f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
+            )
+        disk = next((problem.what for problem in self.context.problems if problem.kind == "disk"), "")
+        return f"{disk} It can be read. {_FORK}" if disk else ""
 
     def step_view(self) -> StepView:
         """What injection providers may know."""
@@ -184,8 +202,12 @@ class Desk:
     @property
     def total(self) -> int:
         """Tokens that the next call is expected to send."""
-        counted = self.context.token_count_with_pending
-        return counted if self.context.token_count else counted + self.overhead()
+        return self.scale(self.context.token_count_with_pending, bool(self.context.token_count))
+
+    @property
+    def scale(self) -> Scale:
+        """Makes the gauge's figures of the context's. To be kept for as long as nothing is sent."""
+        return Scale(self.overhead)
 
     def overhead(self) -> int:
         """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
@@ -286,5 +308,5 @@ class Desk:
     def keep_state(self) -> None:
         """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
         self.state.approvals = tuple(written(rule) for rule in self.approvals.session)
-        if self.context.holder is None:
+        if not self.read_only:
             self.state_file.save()

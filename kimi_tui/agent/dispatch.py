@@ -10,6 +10,7 @@ from kimi_tui.agent import (
     browsing,
     compacting,
     control,
+    drafting,
     dropping,
     pictures,
     pruning,
@@ -20,9 +21,9 @@ from kimi_tui.agent import (
     time_travel,
 )
 from kimi_tui.agent.nearness import snooze
-from kimi_tui.agent.opening import read_only
 from kimi_tui.agent.pins import pin_entry
 from kimi_tui.agent.proposal import answer_compaction
+from kimi_tui.agent.subagent_past import read_subagent
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
 
@@ -48,7 +49,7 @@ class Handler:
             agent.beside(self.run(agent, command), name)
         elif agent.busy:
             agent.emit(Noticed("not while something runs: Esc stops it", "warning"))
-        elif self.when == "alone" and (why := read_only(agent.desk)):
+        elif self.when == "alone" and (why := agent.desk.read_only):
             agent.emit(Noticed(why, "warning"))
         else:
             agent.start(self.run(agent, command), name)
@@ -70,6 +71,8 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.KeepDraft: Handler("now", control.keep_draft),
     say.PreviewRevert: Handler("beside", time_travel.preview_revert),
     say.PreviewFile: Handler("beside", time_travel.preview_file),
+    say.DraftNote: Handler("now", drafting.draft_note),
+    say.StopDraft: Handler("now", drafting.stop_draft),
     say.RevertTo: Handler("alone", time_travel.revert_to),
     say.Undo: Handler("alone", time_travel.undo),
     say.Redo: Handler("alone", time_travel.redo),
@@ -99,6 +102,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.ListModels: Handler("beside", sessions.list_models),
     say.StopTask: Handler("beside", task_commands.stop_task),
     say.ReadTask: Handler("beside", task_commands.read_task),
+    say.ReadSubagent: Handler("beside", read_subagent),
     say.ListMcp: Handler("beside", session_servers.list_servers),
     say.RestartMcp: Handler("beside", session_servers.restart_server),
     say.SwitchModel: Handler("idle", sessions.switch_model),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.files import Files
 from kimi_tui.agent.goals import Goal
 from kimi_tui.agent.moves import shown_anew
+from kimi_tui.context import Context
 from kimi_tui.faults import Fault
 from kimi_tui.protocol.events import Noticed
 from kimi_tui.protocol.views import RevertPreview
@@ -37,48 +39,86 @@ async def with_files(desk: Desk, preview: RevertPreview, goal: Goal) -> RevertPr
         return preview
 
 
-async def jump_with_files(
-    desk: Desk,
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a jump does with the files."""
+
+    why: Why
+    passages: Sequence[Passage] | None = None
+    """Those to take back; None: the files stay."""
+    of: int | None = None
+    """The one restore of files alone that is taken back: the conversation stays."""
+
+    @property
+    def insists(self) -> bool:
+        """The user asks for the files: when they cannot be put back, nothing happens. Others go on without them."""
+        return self.why in ("revert", "only", "only_undone")
+
+
+@dataclass(frozen=True, slots=True)
+class Travelled:
+    jumped: bool
+    """The conversation has moved."""
+    files: RestoreResult | None
+    why_not: str = ""
+    """What the files stayed for, where that was not meant."""
+
+
+def undo_move(context: Context, files: Files) -> Move | None:
+    """What taking back the last jump means, or the last time that files alone were put back; None: nothing to undo."""
+    alone, target = files.undoable(last_switch(context)), context.undo_target()
+    if alone is not None:
+        return Move("only_undone", [alone], of=alone.n)
+    return None if target is None else Move("undo", files.moved_with(target.id))
+
+
+def redo_move(context: Context, files: Files) -> Move | None:
+    alone, target = files.redoable(last_switch(context)), context.redo_target()
+    if alone is not None:
+        return Move("only", [alone], of=alone.n)
+    return None if target is None else Move("redo", files.moved_with(target.id))
+
+
+async def travel(
+    context: Context,
+    files: Files,
+    move: Move,
     jump: Callable[[], Awaitable[bool]],
-    passages: Sequence[Passage] | None,
-    why: Why,
     overwrite: Sequence[str] = (),
-) -> None:
-    """Take the passages back (None: the files stay), then jump (or not, when the files alone are meant).
-
-    When the user asks for files and they cannot be put back, nothing happens: raises Fault, OSError. Undo, redo and
-    a D-Mail go on without them."""
-    left = desk.context.timeline.live_id
-    made = None
+) -> Travelled:
+    """Take the passages back, then jump (or not, when the files alone are meant). Raises Fault, OSError with nothing
+    changed when the move insists."""
+    left, made, why_not = context.timeline.live_id, None, ""
     try:
-        if passages is not None:
-            made = await desk.files.take_back(passages, why, overwrite=overwrite)
+        if move.passages is not None:
+            made = await files.take_back(move.passages, move.why, overwrite=overwrite, of=move.of)
+            why_not = "they are not recorded here" if made is None and move.insists else ""
     except (Fault, OSError) as fault:
-        if why in ("revert", "only"):
+        if move.insists:
             raise
-        desk.emit(Noticed(f"the files stay as they are: {fault}", "warning"))
-    if await jump():
-        if made is not None:
-            await desk.files.went_with(made[0], left)
-    else:
+        why_not = str(fault)
+    jumped = move.of is None and await jump()
+    if jumped and made is not None:
+        await files.went_with(made[0], left)
+    return Travelled(jumped, made[1] if made is not None else None, why_not)
+
+
+async def travel_and_tell(
+    desk: Desk, move: Move, jump: Callable[[], Awaitable[bool]], overwrite: Sequence[str] = ()
+) -> None:
+    """The same for the screen."""
+    done = await travel(desk.context, desk.files, move, jump, overwrite)
+    if not done.jumped:
         await shown_anew(desk)
-    if made is not None:
-        report(desk, made[1])
-    elif why in ("only", "revert"):
-        desk.emit(Noticed("the files stay as they are: they are not recorded here", "warning"))
+    if done.files is not None:
+        report(desk, done.files)
+    elif done.why_not:
+        desk.emit(Noticed(f"the files stay as they are: {done.why_not}", "warning"))
 
 
-async def files_only(desk: Desk, passage: Passage, why: Why) -> None:
-    """Take back a restore that left the conversation alone."""
-    made = await desk.files.take_back([passage], why, of=passage.n)
-    await shown_anew(desk)
-    if made is not None:
-        report(desk, made[1])
-
-
-def last_switch(desk: Desk) -> float:
+def last_switch(context: Context) -> float:
     """When time was moved last, in seconds since the epoch."""
-    last = desk.context.timeline.last
+    last = context.timeline.last
     return last.at if last is not None else 0.0
 
 

@@ -14,10 +14,24 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kimi_tui.context import CheckpointMark
 from kimi_tui.faults import Fault
 from kimi_tui.protocol.views import DiffView, FileTouched
-from kimi_tui.session.snapshots import Passage, RestoreResult, SnapshotLog, Snapshots, Stretch, Why, Wish, stretches
+from kimi_tui.session import Session
+from kimi_tui.session.snapshots import (
+    Limits,
+    Passage,
+    RestoreResult,
+    SnapshotLog,
+    Snapshots,
+    Stretch,
+    Why,
+    Wish,
+    stretches,
+)
+from kimi_tui.settings import SnapshotSettings
 from kimi_tui.tools.base import Tool
 from kimi_tui.tools.readonly import is_read_only
 
@@ -181,7 +195,10 @@ class Files:
             return []
         await self._settle()
         known = {passage.n: passage for passage in self._book.passages}
-        return stretches([known[passage.n] for passage in passages])
+        found = [known[passage.n] for passage in passages]
+        if not found[-1].after and not self._recording and (now := await self._snapshots.take()) is not None:
+            found[-1] = msgspec.structs.replace(found[-1], after=now.id)  # looked at only: nothing is written down
+        return stretches(found)
 
     async def _warm(self) -> None:
         if await self._snapshots.take(gentle=True) is None:
@@ -240,6 +257,19 @@ class Files:
         if self._recording:
             self._recording = False
             self._tell(why)
+
+
+def files_of(
+    session: Session, wanted: SnapshotSettings, tell: Callable[[str], None], *, recording: bool = True
+) -> Files:
+    """The files of a session, as the settings want them. Runs in a worker: reads the session's log of snapshots."""
+    if not wanted.enabled:
+        return nothing_recorded()
+    limits = Limits(file_bytes=wanted.max_file_megabytes << 20, files=wanted.max_files)
+    book = SnapshotLog(session.folder)
+    book.load()
+    snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
+    return Files(snapshots, book, recording=recording, tell=tell, keep_days=wanted.keep_days)
 
 
 def nothing_recorded() -> Files:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from kimi_tui.context import should_auto_compact
 from kimi_tui.protocol.views import Tokens
@@ -39,6 +41,22 @@ class Limits:
         return should_auto_compact(
             tokens, window, trigger_ratio=self.ratio, reserved_context_size=self.reserve_in(window)
         )
+
+
+class Scale:
+    """Any count of the context as the gauge shows it: until a model has counted, what is sent beside the messages (the
+    system prompt, the tools) is estimated and comes on top."""
+
+    def __init__(self, overhead: Callable[[], int]) -> None:
+        """`overhead` estimates what is sent beside the messages; asked once, and only when it is needed."""
+        self._overhead = overhead
+
+    def __call__(self, tokens: int, counted: bool) -> int:
+        return tokens if counted else tokens + self._beside
+
+    @cached_property
+    def _beside(self) -> int:
+        return self._overhead()
 
 
 def tokens_view(

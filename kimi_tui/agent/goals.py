@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.files import Files
 from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.rows import mark_named, rotation_path
 from kimi_tui.agent.spans import owner
-from kimi_tui.context import CheckpointMark, CheckpointRef, read_timeline_file
+from kimi_tui.context import CheckpointMark, CheckpointRef, Context, read_timeline_file
 from kimi_tui.protocol.messages import Message
 from kimi_tui.session.snapshots import Passage
 
@@ -41,18 +42,19 @@ async def find_goal(desk: Desk, checkpoint: int | None, file: str | None, offset
 
 async def _in_rotation(desk: Desk, checkpoint: int | None, file: str, offset: int | None) -> Goal:
     if checkpoint is None:
-        return Goal(file, None, None, _since_left(desk, file))
+        return Goal(file, None, None, since_rotation(desk.context, desk.files, file))
     past = await read_timeline_file(rotation_path(desk, file))
     named = past.find(CheckpointRef(checkpoint, offset))
     mark = past.checkpoints[owner(past.history, past.checkpoints, past.checkpoints.index(named))]
     return Goal(file, mark, prompt_after(past.history, mark), desk.files.since(mark))
 
 
-def _since_left(desk: Desk, file: str) -> Sequence[Passage]:
-    timeline = desk.context.timeline
+def since_rotation(context: Context, files: Files, file: str) -> Sequence[Passage]:
+    """All that has changed files since the timeline in that rotation was left."""
+    timeline = context.timeline
     node = timeline.node_of(file)
     left = next((switch for switch in timeline.switches if node is not None and switch.left == node.id), None)
-    return [] if left is None else desk.files.since_left(left.left, left.at)
+    return [] if left is None else files.since_left(left.left, left.at)
 
 
 def row_mark(desk: Desk, checkpoint: int, offset: int | None) -> CheckpointMark:

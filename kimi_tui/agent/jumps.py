@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import BackToTheFuture
-from kimi_tui.agent.file_travel import jump_with_files
+from kimi_tui.agent.file_travel import Move, travel_and_tell
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.rows import mark_named
@@ -34,7 +34,7 @@ async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) ->
         await moved(desk, made)
         return True
 
-    await land(jump_with_files(desk, switch, passages, "dmail"))
+    await land(travel_and_tell(desk, Move("dmail", passages), switch))
     desk.telemetry.note("dmail", before=before, after=desk.total)
     first = len(desk.context.history) - len(jump.messages)
     return [*kept, *range(first, first + lost)]

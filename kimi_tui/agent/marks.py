@@ -26,6 +26,12 @@ def system_note(text: str) -> TextPart:
     return TextPart(text=f"<system>{text}</system>")
 
 
+def carried_over(note: str, at: float) -> list[Message]:
+    """The user's word to an earlier point; nothing for an empty note."""
+    text = f"{prompt('carry_note')}\n{note.strip()}"
+    return [Message(role="user", content=text, kt={"at": round(at, 3)})] if note.strip() else []
+
+
 def reminder(text: str) -> str:
     """An injection, as it stands in the history."""
     return f"<system-reminder>\n{text}\n</system-reminder>"

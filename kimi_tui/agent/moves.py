@@ -32,7 +32,7 @@ _WORDS = {
 async def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
     """Forget what the erased span had led to, read the chat anew and tell the screen."""
     desk.toolset.repeats.reset()
-    view = switch_view(switch)
+    view = switch_view(switch, desk.scale)
     transcript, event = await asyncio.to_thread(projected, desk, view, prompt)
     desk.transcript = transcript
     desk.emit(ContextSwitched(view))
@@ -50,10 +50,10 @@ def projected(
     desk: Desk, switch: SwitchView | None = None, prompt: str | None = None
 ) -> tuple[Transcript, TranscriptReset]:
     """The chat and the timeline, from what the context holds. Long for long sessions: runs in a worker."""
-    context = desk.context
+    context, scale = desk.context, desk.scale
     jumps = lineage(context.timeline, context.checkpoints, len(context.history))
     transcript = Transcript(desk.toolset.view, desk.pins.holds)
-    transcript.load(context.history, context.checkpoints, [(index, switch_view(each)) for index, each in jumps])
+    transcript.load(context.history, context.checkpoints, [(index, switch_view(each, scale)) for index, each in jumps])
     if desk.model.view.about and not context.history:
         transcript.note(Entry("note", desk.model.view.about))
     return transcript, TranscriptReset(

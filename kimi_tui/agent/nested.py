@@ -23,11 +23,15 @@ from kimi_tui.protocol.views import SubagentView, ToolView
 
 
 class Nested:
-    """Takes the subagent's events in place of a screen. `say` shows a line on the card."""
+    """Takes the subagent's events in place of a screen. Lines go to the card, and wherever else `also` says."""
 
     def __init__(self, view: SubagentView, emit: Callable[[Event], None], say: Callable[[str], None]) -> None:
-        self.view, self._emit, self._say = view, emit, say
+        self.view, self._emit, self._say_to = view, emit, [say]
         self.change()
+
+    def also(self, say: Callable[[str], None]) -> None:
+        """Have the lines told there, too."""
+        self._say_to.append(say)
 
     def change(self, **fields: Any) -> None:
         """Tell what it is now."""
@@ -41,7 +45,7 @@ class Nested:
             case ToolCallStarted(tool):
                 self.change(doing=f"{tool.verb} {tool.subject}".strip())
             case ToolCallFinished(tool):
-                self._say(f"{_line(tool)}\n")
+                self._say(f"{line_of_call(tool)}\n")
                 self.change(tool_calls=self.view.tool_calls + 1)
             case MessageStored(entries=entries) if any(entry.kind == "tool" for entry in entries):
                 for entry in entries:
@@ -56,7 +60,12 @@ class Nested:
             case Noticed(text, severity):
                 self._emit(Noticed(f"{self.view.description}: {text}", severity))
 
+    def _say(self, text: str) -> None:
+        for say in self._say_to:
+            say(text)
 
-def _line(tool: ToolView) -> str:
+
+def line_of_call(tool: ToolView) -> str:
+    """A call that has ended, as a line of a card."""
     brief = tool.brief or ("" if tool.outcome == "ok" else tool.outcome)
     return "  ".join(filter(None, (f"{tool.verb} {first_line(tool.subject)}".rstrip(), brief)))

@@ -11,7 +11,7 @@ from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.marks import is_prompt, said
 from kimi_tui.agent.moves import projected
 from kimi_tui.agent.rows import first_line
-from kimi_tui.agent.slash import COMMANDS
+from kimi_tui.agent.session_commands import commands_of
 from kimi_tui.agent.surroundings import git_branch
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
@@ -50,12 +50,12 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         model=desk.model.view,
         modes=desk.modes,
         branch=branch,
-        read_only=read_only(desk),
+        read_only=desk.read_only,
         notices=(
             *desk.notices,
-            *(_told(problem.what, problem.file, problem.line) for problem in desk.context.problems),
+            *(_told(each.what, each.file, each.line) for each in desk.context.problems if each.kind != "disk"),
         ),
-        commands=(*COMMANDS, *desk.skills.commands()),
+        commands=commands_of(desk),
         history=prompts,
         draft=_draft(desk),
         resume_hint=resume_hint(desk),
@@ -68,19 +68,11 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
 def _draft(desk: Desk) -> str:
     """What was in the prompt, after what was still to be sent when the session ended."""
     state = desk.state
-    if state.queued and desk.context.holder is None:
+    if state.queued and not desk.read_only:
         state.draft = "\n\n".join(text for text in (*state.queued, state.draft) if text.strip())
         state.queued = ()
         desk.keep_state()
     return state.draft
-
-
-def read_only(desk: Desk) -> str:
-    """Why nothing can be written; empty when it can."""
-    holder = desk.context.holder
-    if holder is None:
-        return ""
-    return f"{holder} has this session open: it can be read here, not continued. /fork makes a copy to go on in."
 
 
 def resume_hint(desk: Desk) -> str:
@@ -94,9 +86,9 @@ def resume_hint(desk: Desk) -> str:
 async def put_away(desk: Desk, reason: str) -> None:
     """Close a session. Never raises: what fails here is logged."""
     desk.hooks.fire("SessionEnd", reason, reason=reason)
+    await _end_processes(desk)
     await desk.hooks.finish()
     await desk.files.close()
-    await _end_processes(desk)
     if desk.summariser is not None:
         await desk.summariser.close()
     try:

@@ -41,7 +41,7 @@ def preview(desk: Desk, command: PreviewRevert) -> RevertPreview:
         file=None,
         steps=sum(message.role == "assistant" for message in dropped),
         messages=len(dropped),
-        tokens=max(0, context.token_count_with_pending - mark.tokens),
+        tokens=desk.total - desk.scale(mark.tokens_now, mark.counted),
         tool_calls=sum(len(message.tool_calls or ()) for message in dropped),
         files=tuple(touched(dropped, desk.session.work_dir)),
         tasks=tuple(_still_running(desk, dropped)),
@@ -54,17 +54,18 @@ def _into_rotation(desk: Desk, command: PreviewRevert) -> RevertPreview:
     """Going into a rotation: what would be left out of it, and how the token count would change."""
     assert command.file is not None
     past, _ = read_file(rotation_path(desk, command.file))
-    kept, tokens = len(past.history), past.tokens
+    past.history.calibration = desk.context.calibration
+    kept, tokens = len(past.history), desk.scale(past.tokens, past.counted)
     if command.checkpoint is not None:
         mark = past.find(CheckpointRef(command.checkpoint, command.offset))
-        kept, tokens = mark.history_index, mark.tokens
+        kept, tokens = mark.history_index, desk.scale(mark.tokens_now, mark.counted)
     dropped = past.history[kept:]
     return RevertPreview(
         checkpoint=command.checkpoint,
         file=command.file,
         steps=sum(message.role == "assistant" for message in dropped),
         messages=len(dropped),
-        tokens=max(0, desk.context.token_count_with_pending - tokens),
+        tokens=desk.total - tokens,
         prompt=_prompt(dropped),
     )
 

@@ -23,7 +23,7 @@ def look_after(agent: Agent) -> None:
     """Look at the budget, beside whatever runs, when another timeline has become the live one."""
     desk = agent.desk
     live = desk.context.timeline.live_id
-    if desk.loop.retention.policy == "off" or desk.context.holder is not None or desk.looked_at == live:
+    if desk.loop.retention.policy == "off" or desk.read_only or desk.looked_at == live:
         return
     desk.looked_at = live
     agent.beside(keep_budget(agent), "keep the budget")

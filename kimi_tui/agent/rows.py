@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.gauge import Scale
 from kimi_tui.agent.marks import mark_of, said, unwrapped
 from kimi_tui.agent.spans import Span, last_span, owner, prompt_of, spans
 from kimi_tui.agent.transcript import View
-from kimi_tui.context import CheckpointMark, Context, Switch, Timeline
+from kimi_tui.context import CheckpointMark, Context, Projection, Switch, Timeline
 from kimi_tui.protocol.messages import Message, ToolCall
 from kimi_tui.protocol.views import SwitchView, TimelineRow, ToolView
 
@@ -67,23 +69,70 @@ def newest_row(desk: Desk) -> TimelineRow:
     context = desk.context
     span = last_span(context.history, context.checkpoints)
     assert span is not None
-    return _row(desk, span, context.timeline.names())
+    return _live(desk, desk.scale).row(span)
 
 
 def all_rows(desk: Desk) -> tuple[TimelineRow, ...]:
     """The whole tree."""
-    context = desk.context
-    names = context.timeline.names()
+    context, scale = desk.context, desk.scale
+    story = _live(desk, scale)
     jumps = lineage(context.timeline, context.checkpoints, len(context.history))
-    rows = [(span.start, 1, _row(desk, span, names)) for span in spans(context.history, context.checkpoints)]
+    rows = [(span.start, 1, story.row(span)) for span in spans(context.history, context.checkpoints)]
     there = set(context.timeline.files.values())  # undo and redo move files: what they took back is no rotation now
     for index, switch in jumps:
         rows += [(index, 0, rotation_row(switch))] if switch.file in there else []
-        rows.append((index, 0, switch_row(switch, undoable=switch is context.timeline.last)))
+        rows.append((index, 0, switch_row(switch, scale, undoable=switch is context.timeline.last)))
     left = there - {switch.file for _, switch in jumps}
     elsewhere = [rotation_row(switch) for switch in context.timeline.switches if switch.file in left]
     ordered = [row for _, _, row in sorted(rows, key=lambda each: each[:2])]
     return (*reversed(ordered), *reversed(elsewhere))
+
+
+def rows_of(desk: Desk, file: str, past: Projection) -> tuple[TimelineRow, ...]:
+    """The steps of a rotation, newest first. Runs in a worker: estimates what was not counted."""
+    node = desk.context.timeline.node_of(file)
+    names = desk.context.timeline.names(node.id) if node else {}
+    past.history.calibration = desk.context.calibration
+    story = _Story(past, desk.toolset.view, names, desk.scale, file)
+    return tuple(reversed([story.row(span) for span in spans(past.history, past.checkpoints)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Story:
+    """A timeline, and what is needed to tell of its steps."""
+
+    past: Projection
+    view: View
+    names: Mapping[int, str]
+    scale: Scale
+    file: str | None = None
+
+    def row(self, span: Span) -> TimelineRow:
+        before = self.scale(span.mark.tokens, span.mark.counted)
+        after = self._after(span)
+        return TimelineRow(
+            "checkpoint",
+            checkpoint=span.mark.id,
+            file=self.file,
+            label=label(span, self.past.history, self.view),
+            turn=span.turn,
+            tokens=after - before if after >= before else None,
+            exact=span.tokens_after is not None and span.mark.exact_at is not None,
+            messages=span.stop - span.start,
+            at=span.mark.at,
+            depth=0 if self.file is None else 1,
+            name=self.names.get(span.mark.id, ""),
+            offset=span.mark.offset,
+        )
+
+    def _after(self, span: Span) -> int:
+        if span.tokens_after is None:
+            return self.scale(self.past.tokens, self.past.counted)
+        return self.scale(span.tokens_after, span.counted_after)
+
+
+def _live(desk: Desk, scale: Scale) -> _Story:
+    return _Story(desk.context.projection, desk.toolset.view, desk.context.timeline.names(), scale)
 
 
 def lineage(timeline: Timeline, marks: Sequence[CheckpointMark], length: int) -> list[tuple[int, Switch]]:
@@ -111,8 +160,9 @@ def _landing(switch: Switch, marks: Sequence[CheckpointMark], length: int) -> in
     return next(after, min(switch.messages[1], length))
 
 
-def switch_view(switch: Switch) -> SwitchView:
-    """A jump in plain values."""
+def switch_view(switch: Switch, scale: Scale) -> SwitchView:
+    """A jump in plain values, its figures as the gauge showed them."""
+    (before, after), counted = switch.tokens, switch.counted
     return SwitchView(
         why=switch.why,
         file=switch.file,
@@ -121,14 +171,14 @@ def switch_view(switch: Switch) -> SwitchView:
         to_checkpoint=switch.checkpoint,
         messages_before=switch.messages[0],
         messages_after=switch.messages[1],
-        tokens_before=switch.tokens[0],
-        tokens_after=switch.tokens[1],
+        tokens_before=scale(before, counted[0]),
+        tokens_after=scale(after, counted[1]),
         note=switch.note,
     )
 
 
-def switch_row(switch: Switch, *, undoable: bool) -> TimelineRow:
-    view = switch_view(switch)
+def switch_row(switch: Switch, scale: Scale, *, undoable: bool) -> TimelineRow:
+    view = switch_view(switch, scale)
     return TimelineRow(
         "switch",
         checkpoint=switch.checkpoint,
@@ -150,22 +200,6 @@ def rotation_row(switch: Switch) -> TimelineRow:
         size=switch.size,
         at=switch.at,
         depth=1,
-    )
-
-
-def _row(desk: Desk, span: Span, names: dict[int, str]) -> TimelineRow:
-    after = desk.context.token_count_with_pending if span.tokens_after is None else span.tokens_after
-    return TimelineRow(
-        "checkpoint",
-        checkpoint=span.mark.id,
-        label=label(span, desk.context.history, desk.toolset.view),
-        turn=span.turn,
-        tokens=after - span.mark.tokens if after >= span.mark.tokens else None,
-        exact=span.tokens_after is not None and span.mark.exact_at is not None,
-        messages=span.stop - span.start,
-        at=span.mark.at,
-        name=names.get(span.mark.id, ""),
-        offset=span.mark.offset,
     )
 
 

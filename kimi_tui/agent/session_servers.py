@@ -1,4 +1,4 @@
-"""The servers of the open session: their tools in the toolset, their state on the screen."""
+"""The servers of the open session: their tools in the toolset, their prompts as commands, their state on the screen."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kimi_tui.mcp import HostedServers, HostedTool, McpFault, read_servers
+from kimi_tui.agent import server_prompts
+from kimi_tui.mcp import HostedServers, HostedTool, McpFault, McpPrompt, McpResource, McpResult, read_servers
 from kimi_tui.protocol.commands import ListMcp, RestartMcp
 from kimi_tui.protocol.events import Event, McpChanged, Noticed
+from kimi_tui.protocol.views import SlashCommand
 from kimi_tui.settings import McpSettings
 from kimi_tui.tools.remote import remote_tool
+from kimi_tui.tools.remote_resources import resource_tools
 from kimi_tui.tools.toolset import Toolset
 
 if TYPE_CHECKING:
@@ -35,6 +38,9 @@ class SessionServers:
         servers, self.notices = read_servers(configured, file)
         self._toolset, self._emit = toolset, emit
         self._offered: dict[str, HostedTool] = {}
+        self._prompts: tuple[McpPrompt, ...] = ()
+        self.commands_changed: Callable[[], None] = lambda: None
+        """Other prompts are there now."""
         self._servers = HostedServers(servers, work_dir, log_dir, changed=self._follow, notice=self._warn)
         self._started = False
         self._told = McpChanged(())
@@ -48,6 +54,28 @@ class SessionServers:
     async def settled(self) -> None:
         """Wait for the servers, but not for ever."""
         await self._servers.settled(PATIENCE)
+
+    def commands(self) -> tuple[SlashCommand, ...]:
+        """The prompts that are there now, as the user types them."""
+        return server_prompts.commands(self._prompts)
+
+    def prompt_named(self, name: str) -> McpPrompt | None:
+        """By its slash command, without the slash."""
+        return next((prompt for prompt in self._prompts if server_prompts.command_name(prompt) == name), None)
+
+    async def prompt(self, prompt: McpPrompt, arguments: dict[str, str]) -> McpResult:
+        """Filled in by its server. Raises McpFault."""
+        return await self._servers.prompt(prompt.server, prompt.name, arguments)
+
+    def readable(self) -> tuple[str, ...]:
+        """The servers that have something to be read."""
+        return tuple(view.name for view in self._servers.status() if view.resources)
+
+    async def resources(self, server: str) -> list[McpResource]:
+        return await self._servers.resources(server)
+
+    async def read(self, server: str, uri: str) -> McpResult:
+        return await self._servers.read(server, uri)
 
     def event(self) -> McpChanged:
         return McpChanged(self._servers.status())
@@ -68,9 +96,21 @@ class SessionServers:
             if self._offered.get(name) != tool:
                 self._toolset.add(remote_tool(tool, (McpFault,)))
         self._offered = tools
+        self._offer_reading()
+        if self._prompts != (prompts := self._servers.prompts()):
+            self._prompts = prompts
+            self.commands_changed()
         if (event := self.event()) != self._told:
             self._told = event
             self._emit(event)
+
+    def _offer_reading(self) -> None:
+        """The tools that read, as long as there is anything to be read."""
+        for tool in resource_tools(self, (McpFault,)):
+            if not self.readable():
+                self._toolset.remove(tool.name)
+            elif tool.name not in self._toolset:
+                self._toolset.add(tool)
 
     def _warn(self, text: str) -> None:
         self._emit(Noticed(text, "warning"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.steering import FlowCall, Prompt
 from kimi_tui.flows import parse_flow
-from kimi_tui.injections import DynamicInjection, DynamicInjectionProvider, StepView
+from kimi_tui.injections import DynamicInjection, DynamicInjectionProvider, Newest, StepView
 from kimi_tui.protocol.events import CommandsChanged, Event, Noticed
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SlashCommand
@@ -28,6 +28,8 @@ class SessionSkills:
     def __init__(self, roots: Sequence[SkillRoot] = (), emit: Callable[[Event], None] = lambda event: None) -> None:
         self.roots = tuple(roots)
         self._set, self._emit = SkillSet(roots, parse_flow), emit
+        self.changed: Callable[[], None] = lambda: emit(CommandsChanged(self.commands()))
+        """Some have come, changed or gone."""
         self._reading = asyncio.Lock()
         self._told: set[str] = set()
 
@@ -50,7 +52,7 @@ class SessionSkills:
             changed = await asyncio.to_thread(self._set.refresh)
         if not changed:
             return
-        self._emit(CommandsChanged(self.commands()))
+        self.changed()
         for problem in self._fresh_problems():
             self._emit(Noticed(problem, "warning"))
 
@@ -97,15 +99,20 @@ class SkillsInjectionProvider(DynamicInjectionProvider):
 
     def __init__(self, skills: SessionSkills, system_prompt: Callable[[], str]) -> None:
         self._skills, self._system_prompt = skills, system_prompt
+        self._told: Newest[str] = Newest(_listing_in)
 
     async def get_injections(self, history: Sequence[Message], view: StepView) -> list[DynamicInjection]:
         if not view.root:
             return []
-        beginning = prompt("skills_changed")
-        reminders = (message.text() for message in reversed(history) if message.role == "user")
-        told = next((text for text in reminders if beginning in text), None)
+        told = await self._told.find(history)
         listing = self._skills.listing() or prompt("skills_none")
-        known = self._system_prompt() if told is None else told
+        known = self._system_prompt() if told is None else told[1]
         if listing in known or (told is None and not self._skills.skills and "# Skills" not in known):
             return []
-        return [DynamicInjection("skills", f"{beginning}\n\n{listing}")]
+        return [DynamicInjection("skills", f"{prompt('skills_changed')}\n\n{listing}")]
+
+
+def _listing_in(message: Message) -> str | None:
+    """The text of a reminder of this kind; None for any other message."""
+    text = message.text() if message.role == "user" else ""
+    return text if prompt("skills_changed") in text else None

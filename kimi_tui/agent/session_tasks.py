@@ -1,4 +1,7 @@
-"""The background tasks of the open session, and those that other sessions left running when they were killed."""
+"""The background tasks of the open session, and those that other sessions left running when they were killed.
+
+The end of each is told to the hooks for `Notification`, unless the session ends with it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.background import Host, Tail, Tasks, left_over
+from kimi_tui.hooks import Hooks
 from kimi_tui.protocol.events import Event, TasksChanged
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TaskView
@@ -25,9 +29,9 @@ HOST = Host(shell_argv, command_environment, MARK, end)
 class SessionTasks:
     """`own` are those of the session: the tools see only them. The user sees and stops all."""
 
-    def __init__(self, session: Session, emit: Callable[[Event], None]) -> None:
-        self.own = Tasks(session.folder, HOST, changed=self._tell)
-        self._session, self._emit = session, emit
+    def __init__(self, session: Session, emit: Callable[[Event], None], hooks: Hooks | None = None) -> None:
+        self.own = Tasks(session.folder, HOST, changed=self._tell, ended=self._ended)
+        self._session, self._emit, self._hooks = session, emit, hooks
         self._elsewhere: dict[Path, Tasks] = {}
         self._shown = False
 
@@ -85,12 +89,18 @@ class SessionTasks:
         holders: Sequence[Tasks] = (self.own, *self._elsewhere.values())
         return next((tasks for tasks in holders if tasks.get(task_id)), self.own)
 
+    def _ended(self, task: TaskView) -> None:
+        if self._shown and self._hooks is not None:
+            title, body = f"{task.id} {task.status}", line_of(task)
+            self._hooks.fire("Notification", "task", notification_type="task", title=title, body=body)
+
     def _tell(self) -> None:
         if self._shown:
             self._emit(TasksChanged(self.views()))
 
 
 def _named(task: TaskView) -> str:
+    """Only commands outlive their program."""
     return f"{one_line(task.command, 80)} ({task.id}, process {task.pid}); /tasks can stop it"
 
 

@@ -37,4 +37,5 @@ def session_tools(desk: Desk) -> list[Tool]:
         dmail_refusals=(DenwaRenjiError,),
         tasks=desk.tasks.own if desk.tasks else None,
     )
-    return [*tools, Agent(Subagents(desk))]
+    desk.subagents = Subagents(desk)
+    return [*tools, Agent(desk.subagents)]

@@ -44,15 +44,15 @@ async def open_session(agent: Agent, command: OpenSession) -> None:
 
 
 async def fork(agent: Agent, command: Fork) -> None:
-    """Go on in a copy, from where this session stands or from right before a checkpoint."""
+    """Go on in a copy: from where this session stands, from right before a checkpoint, or in a rotation."""
     desk = agent.desk
-    if not desk.context.history:
+    if not desk.context.history and command.file is None:
         agent.emit(Noticed("there is nothing to fork yet"))
         return
     await desk.context.sync()
     copy = await asyncio.to_thread(fork_session, desk.session)
     await _change_to(agent, copy)
-    if command.checkpoint is not None:
+    if command.checkpoint is not None or command.file is not None:
         from kimi_tui.agent.time_travel import revert_to
         from kimi_tui.protocol.commands import RevertTo
 
@@ -82,7 +82,10 @@ async def list_models(agent: Agent, command: ListModels) -> None:
 
 
 async def switch_model(agent: Agent, command: SwitchModel) -> None:
-    """Talk to another model from the next prompt on; the context stays."""
+    """Talk to another model from the next prompt on; the context stays. Not while a subagent talks to this one."""
+    if agent.desk.subagents is not None and agent.desk.subagents.at_work:
+        agent.emit(Noticed("a subagent works in the background with this model: /tasks can stop it", "warning"))
+        return
     model = await asyncio.to_thread(agent.opener.model, command.name)
     desk = agent.desk
     await agent.readiness.reset()

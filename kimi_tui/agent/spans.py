@@ -27,6 +27,8 @@ class Span:
     """Ids of all checkpoints that the span covers; the first is its own."""
     tokens_after: int | None
     """The context's size at the next span; None for the newest, which still grows."""
+    counted_after: bool = True
+    """Whether a model has counted it by then (see `Switch.counted`)."""
 
 
 def spans(history: Sequence[Message], marks: Sequence[CheckpointMark], first: int = 0) -> Iterator[Span]:
@@ -92,4 +94,5 @@ def _span(history: Sequence[Message], marks: Sequence[CheckpointMark], begin: in
         turn=_opening(history, marks, begin) == "",
         marks=tuple(mark.id for mark in marks[begin:end]),
         tokens_after=None if last else marks[end].tokens,
+        counted_after=last or marks[end].counted,
     )

@@ -28,6 +28,7 @@ from kimi_tui.protocol.events import (
     CheckpointCreated,
     EntryAdded,
     MessageStored,
+    Noticed,
     RetryScheduled,
     StepEnded,
     StepStarted,
@@ -37,6 +38,8 @@ from kimi_tui.protocol.events import (
 from kimi_tui.protocol.messages import Message
 from kimi_tui.tools.toolset import StepInterrupted, StepResults
 
+_CUT_OFF = "the answer was cut off: the model may not write more at once (`max_output_tokens`)"
+
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
@@ -44,6 +47,8 @@ class StepOutcome:
 
     reason: TurnEnd
     message: str = ""
+    silent: bool = False
+    """The model has thought, and neither said nor called anything."""
 
 
 @dataclass(slots=True)
@@ -89,7 +94,11 @@ async def add_reminders(desk: Desk) -> None:
     desk.plan_activated = False
     if not found:
         return
-    text = "\n".join(reminder(injection.content) for injection in found)
+    await say_beside(desk, "\n".join(reminder(injection.content) for injection in found))
+
+
+async def say_beside(desk: Desk, text: str) -> None:
+    """A word from the program to the model, as a message of its own."""
     message = Message(role="user", content=text, kt={"at": round(desk.clock(), 3)})
     await land(desk.context.append_message(message))
     index = desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
@@ -142,7 +151,11 @@ def resolve(step: Step, answer: Message, results: StepResults) -> StepOutcome | 
     if results.stop == "tool_call_repeat":
         desk.telemetry.note("repeat_stop")
         return StepOutcome("tool_call_repeat", results.stop_text)
-    return None if answer.tool_calls else StepOutcome("done")
+    if answer.tool_calls:
+        return None
+    if step.draft.finish == "length":
+        desk.emit(Noticed(_CUT_OFF, "warning"))
+    return StepOutcome("done", silent=step.draft.only_thought)
 
 
 async def _store(step: Step, message: Message, usage: Usage | None) -> None:

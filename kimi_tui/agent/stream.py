@@ -57,6 +57,16 @@ class Draft:
     def text(self) -> str:
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
+    @property
+    def only_thought(self) -> bool:
+        """There is reasoning, and nothing else."""
+        return any(isinstance(part, ThinkPart) for part in self.parts) and not (self.text.strip() or self.calls)
+
+    @property
+    def length(self) -> int:
+        """Characters that have come, of thinking too."""
+        return sum(len(part.text) if isinstance(part, TextPart) else len(part.think) for part in self.parts)
+
     def _said(self) -> list[TextPart | ThinkPart]:
         return [part for part in self.parts if _weighs(part)]
 

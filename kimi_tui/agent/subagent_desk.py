@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import nothing_recorded
+from kimi_tui.agent.nearness import Nearness
+from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.session_skills import SessionSkills
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 FOLDER = "subagents"
 """In the session's folder; each subagent has a folder in it, named by its id."""
+
+RUNS = 100
+"""Calls that are remembered of one subagent."""
 
 _ROOT_ONLY = {"Agent", "SendDMail", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion"}
 _READERS_SHELL = "Shell"
@@ -69,6 +74,7 @@ async def subagent_desk(
         modes=Modes(plan=kind != "coder"),
         skills=SessionSkills(),
         tasks=None,
+        subagents=None,
         servers=None,
         notices=(),
         title=state.title,
@@ -78,6 +84,9 @@ async def subagent_desk(
         told_problems=0,
         told_tokens=None,
         folded_to=None,
+        nearness=Nearness(),
+        review=Review(),
+        compact_next=None,
         plan_activated=False,
     )
 
@@ -108,5 +117,20 @@ def known_kind(folder: Path, state: SessionState) -> SubagentType | None:
     return kind if kind in ("explore", "plan") else "coder"
 
 
-def note_kind(state: SessionState, kind: SubagentType) -> None:
-    state.rest = {**state.rest, "kimi_tui": {"subagent_type": kind}}
+def note_run(state: SessionState, kind: SubagentType, call_id: str, start: int) -> None:
+    """What kind it is, and where in its history it began to work for this call."""
+    ours = state.rest.get("kimi_tui")
+    ours = ours if isinstance(ours, dict) else {}
+    runs = [*runs_in(state), (call_id, start)][-RUNS:]
+    state.rest = {**state.rest, "kimi_tui": {**ours, "subagent_type": kind, "runs": [list(run) for run in runs]}}
+
+
+def runs_in(state: SessionState) -> list[tuple[str, int]]:
+    """For which calls a subagent worked, oldest first: their ids, and the index of each one's first message."""
+    ours = state.rest.get("kimi_tui")
+    runs = ours.get("runs") if isinstance(ours, dict) else None
+    return [
+        (run[0], run[1])
+        for run in (runs if isinstance(runs, list) else ())
+        if isinstance(run, list) and len(run) == 2 and isinstance(run[0], str) and type(run[1]) is int
+    ]

@@ -1,4 +1,8 @@
-"""Subagents: a tool call that is an agent. The same turns and steps, on a desk of its own."""
+"""Subagents: a tool call that is an agent. The same turns and steps, on a desk of its own.
+
+A call waits for the report, or lets the subagent work as a background task: then the call ends at once, the turn goes
+on, and the report is told like the end of any task (`task_news`).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,16 @@ import asyncio
 import logging
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.nested import Nested
 from kimi_tui.agent.steering import Prompt
-from kimi_tui.agent.subagent_desk import known_kind, note_kind, subagent_desk, subagent_session
+from kimi_tui.agent.subagent_desk import known_kind, note_run, subagent_desk, subagent_session
 from kimi_tui.agent.turn import Turn
+from kimi_tui.background import JobEnd, Order
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
@@ -23,7 +29,7 @@ from kimi_tui.resources import prompt
 from kimi_tui.session import SessionState
 from kimi_tui.tools.agent import AgentParams, SubagentType
 from kimi_tui.tools.base import Call, CallInterrupted, ToolResult, failed
-from kimi_tui.tools.text import clip
+from kimi_tui.tools.text import clip, one_line
 
 if TYPE_CHECKING:
     from kimi_tui.agent.desk import Desk
@@ -35,59 +41,12 @@ REPORT_LIMIT = 20_000
 SHORTEST_REPORT = 8
 """Characters; of less than that nobody learns anything, and it is asked for once more."""
 
+NO_BACKGROUND = (
+    "There are no background tasks here, and the subagent was not started. Call Agent again without "
+    "run_in_background: several calls in one step run side by side."
+)
+
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-
-
-@dataclass(slots=True)
-class Subagents:
-    """Those of one session, by id. Calling it runs one from its task to its report."""
-
-    desk: Desk
-    running: dict[str, Desk] = field(default_factory=dict)
-
-    async def __call__(self, wanted: AgentParams, call: Call) -> ToolResult:
-        subagent_id = (wanted.resume or "").strip() or f"a{secrets.token_hex(4)}"
-        session = subagent_session(self.desk, subagent_id)
-        if wanted.resume and not _ID.fullmatch(subagent_id):
-            return _unknown(subagent_id)
-        if subagent_id in self.running:
-            return failed(f"Subagent {subagent_id} is still at work; wait for its report.", brief="still at work")
-        state, _ = await asyncio.to_thread(session.load_state)
-        kind: SubagentType | None = known_kind(session.folder, state) if wanted.resume else wanted.subagent_type
-        if kind is None:
-            return _unknown(subagent_id)
-        note_kind(state, kind)
-        return await self._work(
-            _Job(subagent_id, kind, wanted.prompt, wanted.description, bool(wanted.resume)), state, call
-        )
-
-    async def _work(self, job: _Job, state: SessionState, call: Call) -> ToolResult:
-        parent = self.desk
-        about = {"agent_name": job.kind, "agent_id": job.id}
-        verdict = await parent.hooks.trigger("SubagentStart", job.kind, **about, prompt=job.prompt)
-        if verdict.blocked:
-            return failed(f"A hook of the user's forbade it: {verdict.reason or 'no reason given'}", brief="blocked")
-        state.title = job.description
-        nested = Nested(SubagentView(call.id, job.id, job.kind, job.description), parent.emit, call.emit)
-        desk = await subagent_desk(parent, subagent_session(parent, job.id), state, job.kind, nested.take)
-        self.running[job.id] = desk
-        result = ToolResult(outcome="interrupted")
-        try:
-            result = await _run(desk, job)
-        except asyncio.CancelledError:
-            raise CallInterrupted(
-                f"Subagent {job.id} was interrupted; `resume` with this id goes on with it."
-            ) from None
-        finally:
-            del self.running[job.id]
-            await land(_put_away(desk))
-            parent.hooks.fire("SubagentStop", job.kind, **about, response=result.output)
-            parent.telemetry.note("subagent", steps=nested.view.steps, tokens=desk.used, done=result.outcome == "ok")
-            nested.change(state=_STATES.get(result.outcome, "failed"), doing="")
-        return result
-
-
-_STATES: dict[str, Literal["done", "failed", "interrupted"]] = {"ok": "done", "interrupted": "interrupted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +57,131 @@ class _Job:
     kind: SubagentType
     prompt: str
     description: str
-    resumed: bool
+    call: str
+    """Id of the call that it works for."""
+
+
+@dataclass(slots=True)
+class Subagents:
+    """Those of one session, by id. Calling it runs one from its task to its report."""
+
+    desk: Desk
+    running: dict[str, Desk] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
+    """Ids of those that are at work or about to be."""
+
+    @property
+    def at_work(self) -> bool:
+        """Some are, or are about to be."""
+        return bool(self._taken)
+
+    async def __call__(self, wanted: AgentParams, call: Call) -> ToolResult:
+        if wanted.run_in_background and self.desk.tasks is None:
+            return failed(NO_BACKGROUND, brief="not available")
+        subagent_id = (wanted.resume or "").strip() or f"a{secrets.token_hex(4)}"
+        if wanted.resume and not _ID.fullmatch(subagent_id):
+            return _unknown(subagent_id)
+        if subagent_id in self._taken:
+            return failed(f"Subagent {subagent_id} is still at work; wait for its report.", brief="still at work")
+        self._taken.add(subagent_id)
+        started = False
+        try:
+            result, started = await self._start(subagent_id, wanted, call)
+            return result
+        finally:
+            if not started:
+                self._taken.discard(subagent_id)
+
+    async def _start(self, subagent_id: str, wanted: AgentParams, call: Call) -> tuple[ToolResult, bool]:
+        """The call's result, and whether the subagent works on beyond it."""
+        session = subagent_session(self.desk, subagent_id)
+        state, _ = await asyncio.to_thread(session.load_state)
+        kind: SubagentType | None = known_kind(session.folder, state) if wanted.resume else wanted.subagent_type
+        if kind is None:
+            return _unknown(subagent_id), False
+        job = _Job(subagent_id, kind, wanted.prompt, wanted.description, call.id)
+        if (forbidden := await self._forbidden(job)) is not None:
+            return forbidden, False
+        state.title = job.description
+        if wanted.run_in_background:
+            return self._send_off(job, state, call)
+        nested = Nested(_view(job), self.desk.emit, call.emit)
+        try:
+            return await self._work(job, state, nested), False
+        except asyncio.CancelledError:
+            told = f"Subagent {job.id} was interrupted; `resume` with this id goes on with it."
+            raise CallInterrupted(told) from None
+
+    async def _forbidden(self, job: _Job) -> ToolResult | None:
+        about = {"agent_name": job.kind, "agent_id": job.id}
+        verdict = await self.desk.hooks.trigger("SubagentStart", job.kind, **about, prompt=job.prompt)
+        if not verdict.blocked:
+            return None
+        return failed(f"A hook of the user's forbade it: {verdict.reason or 'no reason given'}", brief="blocked")
+
+    def _send_off(self, job: _Job, state: SessionState, call: Call) -> tuple[ToolResult, bool]:
+        """Let it work as a background task."""
+        assert self.desk.tasks is not None
+        nested = Nested(_view(job), self.desk.emit, call.emit)
+
+        async def work(say: Callable[[str], None]) -> JobEnd:
+            nested.also(say)
+            try:
+                return _job_end(await self._work(job, state, nested))
+            finally:
+                self._taken.discard(job.id)
+
+        command = one_line(f"{job.kind} subagent {job.id}: {job.description}")
+        order = Order(work, command, job.description, job.id, job.kind, job.call, lambda: nested.view)
+        try:
+            task = self.desk.tasks.own.carry_out(order)
+        except (OSError, ValueError) as fault:
+            nested.change(state="failed")
+            return failed(f"The subagent was not started: {fault}", brief="not started"), False
+        wait = " This run ends with your answer: wait for the report before you give it." if self.desk.headless else ""
+        message = (
+            f"Subagent {job.id} ({job.kind}) works in the background as {task.id}. You will be told when it has ended, "
+            f"with its report; go on meanwhile. TaskOutput shows how it stands, TaskStop ends it.{wait}"
+        )
+        return ToolResult(message=message, brief=task.id), True
+
+    async def _work(self, job: _Job, state: SessionState, nested: Nested) -> ToolResult:
+        """From its task to its report."""
+        parent = self.desk
+        about = {"agent_name": job.kind, "agent_id": job.id}
+        result = ToolResult(outcome="interrupted")
+        try:
+            desk = await subagent_desk(parent, subagent_session(parent, job.id), state, job.kind, nested.take)
+            note_run(state, job.kind, job.call, len(desk.context.history))
+            if desk.context.history:
+                desk.keep_state()
+            self.running[job.id] = desk
+            try:
+                result = await _run(desk, job)
+            finally:
+                del self.running[job.id]
+                await land(_put_away(desk))
+                parent.telemetry.note(
+                    "subagent", steps=nested.view.steps, tokens=desk.used, done=result.outcome == "ok"
+                )
+        finally:
+            parent.hooks.fire("SubagentStop", job.kind, **about, response=result.output)
+            nested.change(state=_STATES.get(result.outcome, "failed"), doing="")
+        return result
+
+
+_STATES: dict[str, Literal["done", "failed", "interrupted"]] = {"ok": "done", "interrupted": "interrupted"}
+
+
+def _view(job: _Job) -> SubagentView:
+    return SubagentView(job.call, job.id, job.kind, job.description)
+
+
+def _job_end(result: ToolResult) -> JobEnd:
+    """How a background task ended, told as the tool would have told it."""
+    if result.outcome == "ok":
+        return JobEnd("done", report=result.output)
+    return JobEnd("failed", one_line(result.message, 400), result.output)
 
 
 async def _run(desk: Desk, job: _Job) -> ToolResult:

@@ -10,10 +10,13 @@ from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TaskView
 from kimi_tui.resources import prompt
 from kimi_tui.tools.background import line_of
-from kimi_tui.tools.text import clean
+from kimi_tui.tools.paths import spell
+from kimi_tui.tools.text import clean, clip
 
 TAIL = 2000
 """Bytes of output that are told with the end of a task."""
+REPORT = 12_000
+"""Characters of a subagent's report that are told with its end; TaskOutput has the rest."""
 MOST = 5
 """Tasks whose output is told at once; of more only how they ended."""
 
@@ -50,8 +53,18 @@ class TaskInjectionProvider(DynamicInjectionProvider):
                 self._tasks.mark_told(task_id, False)
 
     async def _about(self, task: TaskView, *, output: bool) -> str:
+        if task.agent is not None:
+            return await self._about_subagent(task, output=output)
         tail = await self._tasks.read(task.id, TAIL) if output else None
         if tail is None or not tail.text.strip():
             return f"- {line_of(task)}"
         which = "the end of its output" if tail.cut else "its output"
         return f"- {line_of(task)}; {which}:\n{clean(tail.text).rstrip()}"
+
+    async def _about_subagent(self, task: TaskView, *, output: bool) -> str:
+        assert task.agent is not None
+        resumable = "" if task.status == "done" else f"; `resume` with id {task.agent.id} goes on with it"
+        report = clean(await self._tasks.report(task.id)).strip() if output else ""
+        if not report:
+            return f"- {line_of(task)}{resumable}"
+        return f"- {line_of(task)}{resumable}; its report:\n{clip(report, REPORT, where=spell(task.output_file))}"

@@ -7,9 +7,10 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from kimi_tui.agent.derived import follow, plan_calls
-from kimi_tui.agent.file_travel import files_only, jump_with_files, last_switch, with_files
+from kimi_tui.agent.file_travel import Move, redo_move, travel_and_tell, undo_move, with_files
 from kimi_tui.agent.goals import find_goal
 from kimi_tui.agent.landing import land
+from kimi_tui.agent.marks import carried_over
 from kimi_tui.agent.moves import moved
 from kimi_tui.agent.preview import preview
 from kimi_tui.context import Switch
@@ -23,9 +24,6 @@ from kimi_tui.protocol.commands import (
     Undo,
 )
 from kimi_tui.protocol.events import FilePreviewed, Noticed, RevertPreviewed
-from kimi_tui.protocol.messages import Message
-from kimi_tui.resources import prompt
-from kimi_tui.session.snapshots import Why
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
@@ -49,12 +47,12 @@ async def revert_to(agent: Agent, command: RevertTo) -> None:
     """Go back to right before a step; a turn goes with its prompt, which comes back into the input."""
     desk = agent.desk
     goal = await find_goal(desk, command.checkpoint, command.file, command.offset)
-    note = [_note(desk, command.note)] if command.note.strip() else []
+    note = carried_over(command.note, desk.clock())
     until = goal.mark.ref if goal.mark is not None else None
 
     async def switch() -> Switch:
         if goal.file is not None:
-            return await desk.context.go_to(goal.file, until=until, why="restore", note=command.note)
+            return await desk.context.go_to(goal.file, until=until, why="restore", messages=note, note=command.note)
         return await desk.context.rewrite("revert", keep_until=until, messages=note, note=command.note)
 
     async def jump() -> bool:
@@ -63,33 +61,27 @@ async def revert_to(agent: Agent, command: RevertTo) -> None:
     if command.files == "keep":
         await land(jump())
     else:
-        why: Why = "only" if command.files == "only" else "revert"
-        await land(jump_with_files(desk, jump, goal.passages, why, overwrite=command.overwrite))
+        move = Move("only" if command.files == "only" else "revert", goal.passages)
+        await land(travel_and_tell(desk, move, jump, command.overwrite))
 
 
 async def undo(agent: Agent, command: Undo) -> None:
     """Take back the last switch, whatever made it, or the last time that files alone were put back."""
     desk = agent.desk
-    alone, target = desk.files.undoable(last_switch(desk)), desk.context.undo_target()
-    if alone is not None:
-        await land(files_only(desk, alone, "only_undone"))
-    elif target is not None:
-        passages = desk.files.moved_with(target.id)
-        await land(jump_with_files(desk, lambda: _jump(desk, desk.context.undo()), passages, "undo"))
-    else:
+    move = undo_move(desk.context, desk.files)
+    if move is None:
         agent.emit(Noticed("there is nothing to undo"))
+    else:
+        await land(travel_and_tell(desk, move, lambda: _jump(desk, desk.context.undo())))
 
 
 async def redo(agent: Agent, command: Redo) -> None:
     desk = agent.desk
-    alone, target = desk.files.redoable(last_switch(desk)), desk.context.redo_target()
-    if alone is not None:
-        await land(files_only(desk, alone, "only"))
-    elif target is not None:
-        passages = desk.files.moved_with(target.id)
-        await land(jump_with_files(desk, lambda: _jump(desk, desk.context.redo()), passages, "redo"))
-    else:
+    move = redo_move(desk.context, desk.files)
+    if move is None:
         agent.emit(Noticed("there is nothing to redo"))
+    else:
+        await land(travel_and_tell(desk, move, lambda: _jump(desk, desk.context.redo())))
 
 
 async def restore_rotation(agent: Agent, command: RestoreRotation) -> None:
@@ -120,8 +112,3 @@ async def _jump(desk: Desk, switching: Coroutine[Any, Any, Switch | None], taken
     desk.telemetry.note(switch.why, before=switch.tokens[0], after=switch.tokens[1])
     await moved(desk, switch, taken_back)
     return True
-
-
-def _note(desk: Desk, text: str) -> Message:
-    """The user's word to the earlier point."""
-    return Message(role="user", content=f"{prompt('carry_note')}\n{text.strip()}", kt={"at": round(desk.clock(), 3)})

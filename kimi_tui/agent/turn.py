@@ -5,17 +5,22 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+from kimi_tui import resources
 from kimi_tui.agent.compact import compact_after_overflow
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import BackToTheFuture
 from kimi_tui.agent.healing import missing_results
 from kimi_tui.agent.jumps import deliver
 from kimi_tui.agent.landing import land
+from kimi_tui.agent.marks import system_note
 from kimi_tui.agent.rows import newest_checkpoint
 from kimi_tui.agent.steering import Prompt
-from kimi_tui.agent.step import Step, StepOutcome, take_step
+from kimi_tui.agent.step import Step, StepOutcome, say_beside, take_step
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
+
+MAX_NUDGES = 3
+"""How often in a row a model that only thinks is asked for an answer."""
 
 
 @dataclass(slots=True)
@@ -32,6 +37,8 @@ class Turn:
     answer: str = ""
     """What the model said last, without its thinking."""
     tool_calls: int = 0
+    silent: int = 0
+    """Steps in a row in which the model did nothing but think."""
 
     async def run(self, prompt: Prompt) -> TurnEnded:
         """Say it, and take steps until one of them is the last."""
@@ -43,9 +50,14 @@ class Turn:
         while self.steps < self.desk.loop.max_steps:
             self.steps += 1
             outcome = await self._step()
+            self.silent = self.silent + 1 if outcome is not None and outcome.silent else 0
             if await self._take_steers() or outcome is None:
                 continue
-            return self.ended(outcome.reason, outcome.message)
+            if not outcome.silent:
+                return self.ended(outcome.reason, outcome.message)
+            if self.silent > MAX_NUDGES:
+                return self.ended("failed", "the model thought, but did not answer", "Ask again, or use another model.")
+            await say_beside(self.desk, system_note(resources.prompt("no_answer")).text)
         return self.ended("max_steps", f"stopped after {self.steps} steps")
 
     def ended(self, reason: TurnEnd, message: str = "", hint: str = "") -> TurnEnded:

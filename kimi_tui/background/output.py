@@ -21,6 +21,16 @@ class Tail:
     """There is more before."""
 
 
+def read_from(path: str | Path, start: int, limit: int) -> str:
+    """What stands from that byte on, at most `limit` bytes of it; nothing without a file."""
+    try:
+        with Path(path).open("rb") as file:
+            file.seek(start)
+            return file.read(limit).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def read_tail(path: str | Path, limit: int = SHOWN) -> Tail:
     """The last `limit` bytes, from the beginning of a line where one begins within them; nothing without a file."""
     try:

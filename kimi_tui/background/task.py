@@ -1,13 +1,13 @@
-"""One background task: what is known of it, on disk and in memory."""
+"""One background task, a command or a subagent: what is known of it, on disk and in memory."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-from kimi_tui.protocol.views import TaskStatus, TaskView
+from kimi_tui.protocol.views import SubagentView, TaskStatus, TaskView
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +38,13 @@ class Task:
     told: bool = False
     """The model knows how it ended."""
     orphan: bool = False
+    agent: str = ""
+    """Id of the subagent that it is; empty for a command."""
+    agent_type: str = ""
+    call: str = ""
+    """The tool call that the subagent works for."""
+    report: int | None = None
+    """Byte of the output at which its report begins; None without one."""
 
     @property
     def running(self) -> bool:
@@ -48,7 +55,8 @@ class Task:
         values = {field.name: (getattr(self, field.name), field.default) for field in dataclasses.fields(self)}
         return {name: value for name, (value, default) in values.items() if value != default and name != "id"}
 
-    def view(self) -> TaskView:
+    def view(self, agent: SubagentView | None = None) -> TaskView:
+        """In plain values. `agent` is the subagent as it stands now; without it, as far as it was noted."""
         return TaskView(
             id=self.id,
             command=self.command,
@@ -62,7 +70,22 @@ class Task:
             output_file=self.output,
             output_size=_size(self.output),
             orphan=self.orphan,
+            agent=agent or self._agent(),
         )
+
+    def _agent(self) -> SubagentView | None:
+        if not self.agent:
+            return None
+        return SubagentView(self.call, self.agent, self.agent_type, self.description, _STATES[self.status])
+
+
+_STATES: dict[TaskStatus, Literal["running", "done", "failed", "interrupted"]] = {
+    "running": "running",
+    "done": "done",
+    "failed": "failed",
+    "stopped": "interrupted",
+    "lost": "interrupted",
+}
 
 
 def from_record(record: dict[str, Any]) -> Task | None:
@@ -73,8 +96,9 @@ def from_record(record: dict[str, Any]) -> Task | None:
     except TypeError:
         return None
     sound = isinstance(task.id, str) and isinstance(task.command, str) and task.status in get_args(TaskStatus)
-    numbers = (task.started_at, task.keeper or 0, task.pid or 0, task.timeout or 0, task.exit_code or 0)
-    return task if sound and all(isinstance(number, int | float) for number in numbers) else None
+    sound = sound and all(isinstance(text, str) for text in (task.agent, task.agent_type, task.call))
+    numbers = (task.started_at, task.keeper, task.pid, task.timeout, task.exit_code, task.report)
+    return task if sound and all(isinstance(number, int | float | None) for number in numbers) else None
 
 
 def _size(path: str) -> int:

@@ -7,8 +7,8 @@
     await tasks.stop(task.id, "not needed any more")
     await tasks.close()                  # ends all that run
 
-Each command has a keeper (see `keeper`), which outlives this program. Every change is in the ledger before anybody is
-told of it.
+Each command has a keeper (see `keeper`), which outlives this program; other work (see `job`) ends with it. Every change
+is in the ledger before anybody is told of it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from pathlib import Path
 
 from kimi_tui.background.host import Host
 from kimi_tui.background.identity import birth
+from kimi_tui.background.job import Job, Order
 from kimi_tui.background.kept import Kept
 from kimi_tui.background.ledger import Ledger, ledger_file
-from kimi_tui.background.output import SHOWN, Tail, read_tail
+from kimi_tui.background.output import SHOWN, Tail, read_from, read_tail
 from kimi_tui.background.task import Task
 from kimi_tui.protocol.views import TaskView
 
@@ -36,6 +37,8 @@ MOST = 20
 """Tasks that may run at the same time."""
 PATIENCE = 3.0
 """Seconds until a task that cannot be ended is given up."""
+LOST = "the program ended while it was at work"
+"""Why a subagent is lost."""
 
 
 class Tasks:
@@ -47,25 +50,27 @@ class Tasks:
         host: Host,
         *,
         changed: Callable[[], None] = lambda: None,
+        ended: Callable[[TaskView], None] = lambda task: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._folder, self._host, self.changed, self._clock = folder, host, changed, clock
+        self._folder, self._host, self._clock = folder, host, clock
+        self.changed, self.ended = changed, ended
         self._ledger = Ledger(ledger_file(folder))
         self._tasks: dict[str, Task] = {}
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, Kept | Job] = {}
         self._watchers: dict[str, asyncio.Task[None]] = {}
 
     def all(self) -> tuple[TaskView, ...]:
         """Every task of the session, oldest first."""
-        return tuple(task.view() for task in self._tasks.values())
+        return tuple(map(self._view, self._tasks.values()))
 
     def running(self) -> tuple[TaskView, ...]:
         """Those that `close` would end."""
-        return tuple(task.view() for task in self._tasks.values() if task.running)
+        return tuple(self._view(task) for task in self._tasks.values() if task.running)
 
     def get(self, task_id: str) -> TaskView | None:
         task = self._tasks.get(task_id)
-        return task.view() if task else None
+        return self._view(task) if task else None
 
     def untold(self) -> tuple[TaskView, ...]:
         """Tasks that have ended without the model knowing it."""
@@ -82,13 +87,19 @@ class Tasks:
         task = self._tasks.get(task_id)
         return await asyncio.to_thread(read_tail, task.output, limit) if task else Tail()
 
+    async def report(self, task_id: str, limit: int = SHOWN) -> str:
+        """What a subagent reported, at most `limit` bytes of it; empty without a report."""
+        task = self._tasks.get(task_id)
+        if task is None or task.report is None:
+            return ""
+        return await asyncio.to_thread(read_from, task.output, task.report, limit)
+
     async def start(
         self, command: str, work_dir: Path, *, description: str = "", timeout: float | None = None
     ) -> TaskView:
         """Run a command in the background. Raises OSError or ValueError when it cannot be started."""
-        if len(self._kept) >= MOST:
-            raise ValueError(f"{MOST} background tasks run already; stop one first")
-        task = self._new(command, description, timeout)
+        task = self._new(command, description)
+        task.mark, task.timeout = uuid.uuid4().hex, timeout
         self._ledger.add(task.id, **task.record())
         kept = self._keep(task)
         try:
@@ -101,6 +112,22 @@ class Tasks:
         self._watch(kept)
         self.changed()
         return task.view()
+
+    def carry_out(self, order: Order) -> TaskView:
+        """Let a subagent work in the background. Raises OSError or ValueError when that cannot be."""
+        task = self._new(order.command, order.description)
+        task.agent, task.agent_type, task.call = order.agent, order.agent_type, order.call
+        self._ledger.add(task.id, **task.record())
+        job = Job(task, order, self._note)
+        try:
+            job.begin()
+        except OSError as fault:
+            self._note(task, status="failed", reason=f"not started: {fault}", told=True, ended_at=self._clock())
+            raise
+        self._tasks[task.id], self._kept[task.id] = task, job
+        self._watch(job)
+        self.changed()
+        return self._view(task)
 
     async def wait(self, task_id: str, seconds: float) -> TaskView | None:
         """The task when it has ended, or as it is when the time is over."""
@@ -140,19 +167,23 @@ class Tasks:
             watcher.cancel()
         await asyncio.gather(*watchers, return_exceptions=True)
 
-    def _new(self, command: str, description: str, timeout: float | None) -> Task:
+    def _new(self, command: str, description: str) -> Task:
+        if len(self._kept) >= MOST:
+            raise ValueError(f"{MOST} background tasks run already; stop one first")
         task_id = f"task-{secrets.token_hex(3)}"
         return Task(
             id=task_id,
             command=command,
             description=description,
-            mark=uuid.uuid4().hex,
             output=str(self._folder / "outputs" / f"{task_id}.log"),
-            timeout=timeout,
             started_at=self._clock(),
             owner=os.getpid(),
             owner_born=birth(os.getpid()),
         )
+
+    def _view(self, task: Task) -> TaskView:
+        kept = self._kept.get(task.id)
+        return kept.view() if isinstance(kept, Job) else task.view()
 
     def _keep(self, task: Task) -> Kept:
         exit_file = self._ledger.file.with_name(f"{task.id}.exit")
@@ -160,7 +191,10 @@ class Tasks:
         return kept
 
     async def _adopt(self, task: Task) -> None:
-        """A task that ran when its program was killed."""
+        """A task that ran when its program was killed. What was work of that program is lost with it."""
+        if task.agent:
+            self._note(task, status="lost", reason=LOST, ended_at=self._clock())
+            return
         kept = self._keep(task)
         if await asyncio.to_thread(lambda: kept.has_ended):
             await kept.settle(self._clock())
@@ -169,11 +203,11 @@ class Tasks:
             self._note(task, orphan=True)
             self._watch(kept)
 
-    def _watch(self, kept: Kept) -> None:
+    def _watch(self, kept: Kept | Job) -> None:
         task_id = kept.task.id
         self._watchers[task_id] = asyncio.create_task(self._follow(kept), name=f"follow {task_id}")
 
-    async def _follow(self, kept: Kept) -> None:
+    async def _follow(self, kept: Kept | Job) -> None:
         """Until it has ended, or its time is over."""
         task = kept.task
         left = None if task.timeout is None else max(0.0, task.started_at + task.timeout - self._clock())
@@ -183,18 +217,19 @@ class Tasks:
         except TimeoutError:
             await kept.strike("failed", f"timed out after {task.timeout:g} s")
         await kept.settle(self._clock())
-        self._forget(task.id)
+        self._forget(task)
 
-    def _give_up(self, kept: Kept, reason: str) -> None:
+    def _give_up(self, kept: Kept | Job, reason: str) -> None:
         """Not even its keeper could be ended."""
         self._watchers[kept.task.id].cancel()
         why = f"{reason} (parts of it may still run)".strip()
         self._note(kept.task, status="stopped", reason=why, ended_at=self._clock())
-        self._forget(kept.task.id)
+        self._forget(kept.task)
 
-    def _forget(self, task_id: str) -> None:
-        del self._kept[task_id], self._watchers[task_id]
+    def _forget(self, task: Task) -> None:
+        del self._kept[task.id], self._watchers[task.id]
         self.changed()
+        self.ended(task.view())
 
     def _note(self, task: Task, **new: object) -> None:
         """Change a task, and write it down. A full disk costs the ledger, not the task."""

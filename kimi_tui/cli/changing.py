@@ -36,6 +36,7 @@ async def _opened(session: Session, work: Callable[[Context], Awaitable[T]]) -> 
         await context.restore()
         if context.holder is not None:
             raise _held(session, str(context.holder))
+        session.sweep()
         for problem in context.problems:
             print(f"kimi-tui: {one_line(f'{problem.file}: {problem.what}')}", file=sys.stderr)
         return await work(context)

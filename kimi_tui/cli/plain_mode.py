@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kimi_tui.cli.connecting import connect
 from kimi_tui.cli.plain import listings, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
-from kimi_tui.cli.plain.asking import answer, approve
+from kimi_tui.cli.plain.asking import answer, approve, review
 from kimi_tui.cli.plain.console import Console
+from kimi_tui.cli.plain.signals import Stopped, leave_on_signals
 from kimi_tui.cli.plain.telling import Telling, todo_line
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
@@ -25,24 +22,19 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import SessionView, TaskView, TimelineRow
 from kimi_tui.ui.state import ScreenState, apply
 
-if TYPE_CHECKING:
-    from types import FrameType
-
 DUMB = "This terminal (TERM=dumb) cannot draw a screen: this is plain mode. /help lists the commands."
 HELLO = "kimi-tui in plain mode. /help lists the commands."
+
+ENTRIES = 20
+"""Listed unless another number is asked for."""
+PATIENCE = 0.1
+"""Seconds between two looks at what is typed while something runs."""
 
 Kinds = tuple[type[ev.Event], ...]
 
 
 class Left(Exception):
     """The user has left."""
-
-
-class Stopped(BaseException):
-    """A signal ends the program."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
 
 
 def require_keyboard() -> None:
@@ -54,36 +46,9 @@ def require_keyboard() -> None:
 def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
     """Talk until the user leaves; then say how to come back. Returns the exit code. Raises `Fault`."""
     print(hello, flush=True)
-    _leave_on_signals()
+    leave_on_signals()
     agent = AgentThread(partial(connect, replace(options, prompt=None)))
     return Conversation(agent, Console()).run(options.prompt or "", pick=options.resume == "")
-
-
-def _leave_on_signals() -> None:
-    heeded = threading.Event()
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        heeded.set()
-        raise Stopped(number)
-
-    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]
-    for number in numbers:
-        signal.signal(number, leave)
-    if hasattr(signal, "pthread_kill"):
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        threading.Thread(target=_insist, args=(reading, numbers, heeded), name="signals", daemon=True).start()
-
-
-def _insist(arrived: int, numbers: list[int], heeded: threading.Event) -> None:
-    """A signal that comes just before the program waits for a line is noticed only when that wait is broken off: it is
-    sent again until it is heeded."""
-    main = threading.main_thread().ident
-    assert main is not None
-    while data := os.read(arrived, 1):
-        while data[0] in numbers and not heeded.wait(0.2):
-            signal.pthread_kill(main, data[0])
 
 
 def _examined(path: str) -> Iterator[str]:
@@ -109,6 +74,8 @@ class Conversation:
         """More turns may follow the one that has ended."""
         self._telling = Telling()
         self._draft = ""
+        self._owed = 0
+        """Lines that were typed while something ran and have not arrived yet."""
         self._warned = False
         """The next Ctrl+C at the prompt leaves."""
 
@@ -137,7 +104,7 @@ class Conversation:
         stopping = False
         while True:
             try:
-                event = self._take(self.agent.next())
+                event = self._take(self._next())
             except KeyboardInterrupt:
                 if stopping or not self.state.opened:
                     raise Left from None
@@ -149,6 +116,15 @@ class Conversation:
                 return event
             if isinstance(event, ev.Closed):
                 raise Left
+
+    def _next(self) -> ev.Event:
+        """What the agent says next. What the user types while something runs is heard."""
+        while self.state.busy and self.console.hears:
+            self._listen()
+            event = self.agent.next_within(PATIENCE)
+            if event is not None:
+                return event
+        return self.agent.next()
 
     def _take(self, event: ev.Event) -> ev.Event:
         self.state = apply(self.state, event)
@@ -163,19 +139,28 @@ class Conversation:
             case ev.CheckpointCreated(row) | ev.StepEnded(row=row):
                 self._note(row)
             case ev.PromptReturned(text):
-                self._draft = text
+                self._draft, self._owed = text, 0
             case ev.SessionsListed(sessions):
                 self.sessions = sessions
             case ev.TasksChanged(tasks):
                 self.tasks = tasks
+            case ev.SteerTaken() | ev.TurnStarted():
+                self._owed = max(0, self._owed - 1)
             case ev.FlowStarted() | ev.FlowEnded():
                 self.in_flow = isinstance(event, ev.FlowStarted)
             case ev.RotationRead(file, entries):
                 self.console.say([f"{file}:", *map(listings.entry_line, entries)])
             case ev.ApprovalRequested(approval):
+                self._listen()
                 self.agent.submit(approve(approval, self.console.say, self.console.ask))
             case ev.QuestionAsked():
+                self._listen()
                 self.agent.submit(answer(event, self.console.say, self.console.ask))
+            case ev.CompactionProposed():
+                self._listen()
+                self.agent.submit(review(event, self.console.say, self.console.ask))
+            case ev.Failed():
+                self._owed = 0
         return event
 
     def _note(self, row: TimelineRow) -> None:
@@ -193,8 +178,8 @@ class Conversation:
         kinds = slash.SETTLED.get(type(command), ())
         event = self._until((*kinds, ev.Noticed, ev.Failed))
         self._catch_up()
-        while self.state.busy or self.in_flow:
-            self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.Failed))
+        while self.state.busy or self.in_flow or self._owed:
+            self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.PromptReturned, ev.Failed))
             self._catch_up()
         return event
 
@@ -204,6 +189,22 @@ class Conversation:
         self._until((ev.EntriesLoaded, ev.Failed))
 
     # --- the user speaks ---
+
+    def _listen(self) -> None:
+        """Take in what was typed while nobody asked: it is for the turn that runs, and answers no question."""
+        while text := (self.console.heard() or "").strip():
+            match slash.read(text, self.state):
+                case cmd.SendPrompt(said):
+                    self._owed += 1
+                    self.agent.submit(cmd.Steer(said))
+                    self.console.say(["(heard: it is told after this step)"])
+                case cmd.Compact() | cmd.SetMode() as command:
+                    self.agent.submit(command)
+                case slash.Said(lines):
+                    self.console.say(lines)
+                case _:
+                    self._draft = text
+                    self.console.say(["Not while something runs: it stands in the next line again. Ctrl+C stops it."])
 
     def _exchange(self) -> None:
         draft, self._draft = self._draft, ""
@@ -233,6 +234,8 @@ class Conversation:
                 self._rewind(int(number))
             case slash.Wanted("sessions", number):
                 self._pick(number)
+            case slash.Wanted("entries", count):
+                self._list_entries(int(count or ENTRIES))
             case slash.Wanted("tasks"):
                 self.console.say([*listings.tasks(self.tasks)])
             case slash.Wanted("mcp"):
@@ -248,6 +251,12 @@ class Conversation:
                 self.console.say([f"/{name} needs a screen."])
             case command:
                 self._submit(command)
+
+    def _list_entries(self, count: int) -> None:
+        found = self._submit(cmd.LoadEntries(0, sys.maxsize))
+        if isinstance(found, ev.EntriesLoaded):
+            start = max(0, len(found.entries) - count)
+            self.console.say([*listings.entries(found.entries[start:], start)])
 
     def _rewind(self, checkpoint: int) -> None:
         """Say what would go, and go only then."""

@@ -16,9 +16,19 @@ from kimi_tui.cli.progress import Progress
 from kimi_tui.cli.secrets import masked
 from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions
-from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Command, Interrupt, RunSlash, SendPrompt
+from kimi_tui.protocol.commands import (
+    AnswerApproval,
+    AnswerCompaction,
+    AnswerQuestion,
+    Close,
+    Command,
+    Interrupt,
+    RunSlash,
+    SendPrompt,
+)
 from kimi_tui.protocol.events import (
     ApprovalRequested,
+    CompactionProposed,
     Event,
     Failed,
     FlowEnded,
@@ -87,6 +97,8 @@ class PrintedTurn:
             match event:
                 case ApprovalRequested(approval):
                     port.submit(AnswerApproval(approval.request_id, "reject", "nobody is there to approve this"))
+                case CompactionProposed():
+                    port.submit(AnswerCompaction("accept"))
                 case QuestionAsked(request_id):
                     port.submit(AnswerQuestion(request_id, ()))
                 case SessionOpened(commands=commands):
@@ -137,11 +149,12 @@ class PrintedTurn:
 
 
 def _meant(prompt: str, commands: Sequence[SlashCommand]) -> Command:
-    """A prompt that begins with a command which starts turns (`/flow:release`) is that command, any other is text."""
+    """A prompt that begins with a command which starts turns (`/flow:release`) is that command, any other is text. The
+    prompts of servers (`/mcp:docs:review`) are not known yet."""
     called = _CALL.match(prompt.strip())
     if called is not None:
         word = re.sub(r"^(flow|skill)-", r"\1:", called[1])
-        if any(command.turns and command.name == word for command in commands):
+        if word.startswith("mcp:") or any(command.turns and command.name == word for command in commands):
             return RunSlash(word, (called[2] or "").strip())
     return SendPrompt(prompt)
 

@@ -8,15 +8,16 @@ from typing import Any
 
 import click
 
-from kimi_tui.literal import one_line
+from kimi_tui.literal import literal, one_line
 
 path_argument = click.argument("path")
 json_option = click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 
 
-def say(as_json: bool, body: dict[str, Any], lines: Sequence[str]) -> None:
+def say(as_json: bool, body: dict[str, Any], lines: Sequence[str], *, spaced: bool = False) -> None:
+    """`spaced`: the blanks in the lines mean something."""
     if as_json:
         print(json.dumps(body, indent=2))
     else:
         for line in lines:
-            print(one_line(line))
+            print(literal(line) if spaced else one_line(line))

@@ -11,8 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kimi_tui.cli.connecting import connect
+from kimi_tui.cli.logs import log_failure
+from kimi_tui.cli.secrets import masked
 from kimi_tui.config_file import read_ui_options
 from kimi_tui.faults import Fault
+from kimi_tui.literal import one_line
 from kimi_tui.options import LaunchOptions, UiOptions
 from kimi_tui.places import config_file
 
@@ -62,10 +65,20 @@ def show(options: LaunchOptions, ui: UiOptions) -> Ended:
         app = KimiApp(partial(connect, replace(options, prompt=None)), ui, prompt=options.prompt or "")
         stopped_by = _leave_on_signals(app)
         app.run()
+    if app.broke is not None:
+        raise _broken(app.broke)
     code = app.return_code or 0
     if code and app.farewell:
         raise Fault(app.farewell)
     return Ended(128 + stopped_by[0] if stopped_by else code, app.farewell)
+
+
+def _broken(error: Exception) -> Fault:
+    """A fault of our own: the log has its traceback, the user one line."""
+    log = log_failure(error)
+    what = one_line(masked(f"the screen broke: {type(error).__name__}: {error}"))
+    hint = f"The session is as it was; kimi-tui -C goes on with it.{f' Details: {log}.' if log else ''}"
+    return Fault(what, hint=hint)
 
 
 def _leave_on_signals(app: KimiApp) -> list[int]:

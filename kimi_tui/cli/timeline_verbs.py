@@ -1,91 +1,68 @@
-"""What scripts can do with a timeline: go back, restore, undo, redo, compare, prune, pin, name."""
+"""What scripts can do with a timeline: go back, restore, undo, redo, compare, look at files, prune, pin, name."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from kimi_tui.cli.changing import changed, jumped
+from kimi_tui.agent.file_travel import redo_move, undo_move
+from kimi_tui.cli.changing import changed
 from kimi_tui.cli.reading import named, open_context
 from kimi_tui.cli.saying import json_option, path_argument, say
 from kimi_tui.cli.sides import Side, rotation
+from kimi_tui.cli.timeline_files import Take, files, takes_files
+from kimi_tui.cli.timeline_jumps import Journey, step, travel_to
 from kimi_tui.cli.timeline_prune import prune
-from kimi_tui.context import CheckpointRef, Context, Message, Switch, compare
+from kimi_tui.context import CheckpointRef, Context, Message, compare
 from kimi_tui.literal import one_line, shortened
-from kimi_tui.session import Session, SessionFault
+from kimi_tui.session import SessionFault
 
 _WIDTH = 100
-
-Jump = Callable[[Context], Awaitable[Switch | None]]
 
 
 @click.command("revert", short_help="Go back to right before a checkpoint.")
 @path_argument
 @click.argument("checkpoint", metavar="ID", type=click.IntRange(min=0))
+@click.option("--note", metavar="TEXT", default="", help="Carried over to the earlier point, as a message from you.")
+@takes_files
 @json_option
-def revert(path: str, checkpoint: int, as_json: bool) -> None:
+def revert(
+    path: str, checkpoint: int, note: str, take: Take, overwrite: tuple[str, ...], dry_run: bool, as_json: bool
+) -> None:
     """Go back to right before checkpoint ID; all after it stays in a rotation."""
-    point = CheckpointRef(checkpoint)
-    _jump(path, as_json, lambda context: context.rewrite("revert", keep_until=point))
+    travel_to(named(path).session, f"now@{checkpoint}", Journey(take, overwrite, note), dry_run, as_json)
 
 
 @click.command("restore", short_help="Make a rotation the live timeline.")
 @path_argument
 @click.argument("file")
+@click.option("--note", metavar="TEXT", default="", help="Added at its end, as a message from you.")
+@takes_files
 @json_option
-def restore(path: str, file: str, as_json: bool) -> None:
+def restore(
+    path: str, file: str, note: str, take: Take, overwrite: tuple[str, ...], dry_run: bool, as_json: bool
+) -> None:
     """Make FILE the live timeline: a rotation (context_2.jsonl), or what it holds before a checkpoint (…@N)."""
-
-    async def go(context: Context) -> Switch:
-        side = Side.of(context, file)
-        return await context.go_to(rotation(context, side.file), until=side.until, why="restore")
-
-    _jump(path, as_json, go)
+    travel_to(named(path).session, file, Journey(take, overwrite, note, restores=True), dry_run, as_json)
 
 
-@click.command("undo")
+@click.command("undo", short_help="Take back the last jump, and what it did to files.")
 @path_argument
 @json_option
 def undo(path: str, as_json: bool) -> None:
-    """Take back the last jump, whatever made it."""
-    _jump(path, as_json, lambda context: context.undo(), "there is nothing to undo")
+    """Take back the last jump, whatever made it, and the files that went with it."""
+    step(named(path).session, undo_move, Context.undo, "there is nothing to undo", as_json)
 
 
-@click.command("redo")
+@click.command("redo", short_help="Do again what was undone last.")
 @path_argument
 @json_option
 def redo(path: str, as_json: bool) -> None:
     """Do again what was undone last."""
-    _jump(path, as_json, lambda context: context.redo(), "there is nothing to redo")
-
-
-def _jump(path: str, as_json: bool, jump: Jump, nowhere: str = "nothing has changed") -> None:
-    session = named(path).session
-    switch = changed(session, lambda context: jumped(session, context, lambda: jump(context)))
-    if switch is None:
-        raise SessionFault(f"{nowhere} in {session.folder}")
-    say(as_json, _switch(session, switch), [_told(switch)])
-
-
-def _switch(session: Session, switch: Switch) -> dict[str, Any]:
-    return {
-        "session": str(session.folder),
-        "why": switch.why,
-        "file": switch.file,
-        "live": switch.id,
-        "checkpoint": switch.checkpoint,
-        "messages": list(switch.messages),
-        "tokens": list(switch.tokens),
-        "at": switch.at,
-    }
-
-
-def _told(switch: Switch) -> str:
-    (before, after), (cost, left) = switch.messages, switch.tokens
-    return f"{switch.why}: {before} → {after} messages, {cost:,} → {left:,} tokens; the old ones are in {switch.file}"
+    step(named(path).session, redo_move, Context.redo, "there is nothing to redo", as_json)
 
 
 @click.command("diff", short_help="Compare two points of the session.")
@@ -179,4 +156,4 @@ def name(path: str, checkpoint: int, text: str, file: str | None, as_json: bool)
     say(as_json, body, [f"checkpoint {checkpoint} of {found} {what}"])
 
 
-ALL = (revert, restore, undo, redo, diff, prune, pin, unpin, name)
+ALL = (revert, restore, undo, redo, diff, files, prune, pin, unpin, name)

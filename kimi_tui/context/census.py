@@ -12,10 +12,14 @@ from typing import NamedTuple
 class Census(NamedTuple):
     words: Counter[int]
     """Length of a word, or of a part of a camelCase word → how many."""
-    numbers: int
-    digits: int
+    capitals: Counter[int]
+    """The same of those in capitals alone, which are in no `words`; a single capital is a word."""
+    numbers: Counter[int]
+    """Length of a number → how many."""
     marks: Counter[int]
     """Length of a run of punctuation → how many."""
+    apart: int
+    """Runs of punctuation that stand after a blank."""
     breaks: int
     """Line ends, with the blank lines and the indentation after them."""
     gaps: int
@@ -49,7 +53,7 @@ def _table(*kept: int) -> bytes:
 
 
 _KINDS = bytes(map(_kind, range(256)))
-_LETTERS, _DIGITS, _MARKS = _table(_LOWER, _UPPER), _table(_DIGIT), _table(_MARK)
+_LETTERS, _CAPITALS, _DIGITS, _MARKS = _table(_LOWER, _UPPER), _table(_UPPER), _table(_DIGIT), _table(_MARK)
 _IDEOGRAPH_LEADS = bytes(range(0xE4, 0xEA))
 _HANGUL_LEADS = bytes(range(0xEA, 0xEE))
 _ALL_LEADS = bytes(range(0xC2, 0xF5))
@@ -62,12 +66,14 @@ def census(text: str) -> Census:
     data = text.encode("utf-8", "replace")
     kinds = data.translate(_KINDS)
     letters = kinds.translate(_LETTERS).replace(b"aA", b"a A").replace(b"AAa", b"A Aa")
-    numbers = kinds.translate(_DIGITS).split()
+    capitals = Counter(map(len, letters.translate(_CAPITALS).split()))
+    del capitals[1]
     return Census(
-        words=Counter(map(len, letters.split())),
-        numbers=len(numbers),
-        digits=kinds.count(_DIGIT),
+        words=Counter(map(len, letters.split())) - capitals,
+        capitals=capitals,
+        numbers=Counter(map(len, kinds.translate(_DIGITS).split())),
         marks=Counter(map(len, kinds.translate(_MARKS).split())),
+        apart=kinds.count(b" ."),
         breaks=_breaks(kinds),
         gaps=sum(kinds.count(kind + b"  ") for kind in (b"a", b"A", b"0", b".", b"x")),
         **(_NOT_WIDE if text.isascii() else _wide(data)),

@@ -55,11 +55,11 @@ class ContextView:
     @property
     def calibration(self) -> Calibration | None:
         """What is known of the model that the pending part is an estimate for."""
-        return self._store.calibration
+        return self._store.projection.history.known()
 
     def estimate(self, messages: Iterable[Message]) -> int:
         """Tokens of any messages, reckoned as the pending part is."""
-        return estimate_text_tokens(messages, self._store.calibration)
+        return estimate_text_tokens(messages, self.calibration)
 
     @property
     def exact_at(self) -> float | None:
@@ -132,7 +132,8 @@ class Context(ContextView):
         disk: Disk | None = None,
     ) -> None:
         """`clock` stamps checkpoints and counts with the time; without one, records are exactly kimi-cli's.
-        `calibration` is what is known of the model, and learns from its reports; without one, estimates are plain."""
+        `calibration` is what is known of the model, and learns from its reports; without one, the last reports in the
+        file teach what they can."""
         store = Store(
             file_backend,
             durability=durability,
@@ -212,10 +213,16 @@ class Context(ContextView):
         return await self._writer.in_thread(lambda: switching.rewrite(self._store, plan))
 
     async def go_to(
-        self, file: str, *, until: CheckpointRef | None = None, why: SwitchWhy = "restore", note: str = ""
+        self,
+        file: str,
+        *,
+        until: CheckpointRef | None = None,
+        why: SwitchWhy = "restore",
+        messages: Sequence[Message] = (),
+        note: str = "",
     ) -> Switch:
-        """A rotation, or what stands in it before a checkpoint, becomes the live timeline."""
-        return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note))
+        """A rotation, or what stands in it before a checkpoint, then these messages become the live timeline."""
+        return await self._writer.in_thread(lambda: switching.go_to(self._store, file, until, why, note, messages))
 
     async def replace_message(self, index: int, message: Message, *, usage: int | None, note: str = "") -> Switch:
         """One message of the history becomes another and the count becomes `usage`; nothing else changes.

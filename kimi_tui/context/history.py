@@ -11,8 +11,9 @@ from typing import overload
 
 from kimi_tui.context.disk import read_exactly
 from kimi_tui.context.records import read_message
+from kimi_tui.context.reports import Report, taught_by
 from kimi_tui.context.tokens import Calibration, Cost, message_cost, tokens_of, total
-from kimi_tui.protocol.messages import Message
+from kimi_tui.protocol.messages import Message, ThinkPart
 
 CACHED_BYTES = 4 << 20
 """Lines of a big file whose messages are kept after they were read."""
@@ -67,6 +68,10 @@ class History(Sequence[Message]):
         self._bodies: list[Body] = list(messages)
         self._costs: list[Cost | None] = [None] * len(self._bodies)
         self.calibration: Calibration | None = None
+        """Of the model, when somebody knows it; else what the reports in the log teach."""
+        self.reports: list[Report] = []
+        self.prompt: str | None = None
+        self._taught: tuple[tuple[int, Report], Calibration | None] | None = None
         self._pages = pages
 
     def __len__(self) -> int:
@@ -114,7 +119,21 @@ class History(Sequence[Message]):
 
     def tokens(self, start: int, stop: int) -> int:
         """Estimated tokens of `self[start:stop]`."""
-        return tokens_of(self.cost(start, stop), self.calibration)
+        return tokens_of(self.cost(start, stop), self.known())
+
+    def known(self) -> Calibration | None:
+        """What estimates are made by."""
+        if self.calibration is not None or not self.reports:
+            return self.calibration
+        newest = (len(self.reports), self.reports[-1])
+        if self._taught is None or self._taught[0] != newest:
+            self._taught = (newest, taught_by(self.reports, self._telling_cost, self.prompt))
+        return self._taught[1]
+
+    def _telling_cost(self, start: int, stop: int) -> Cost | None:
+        """None when something was thought: that counts in the report that comes with it, and no more in the next."""
+        positions = range(max(0, start - 1), stop)
+        return None if any(thinks(self._at(position)) for position in positions) else self.cost(start, stop)
 
     def add(self, body: Body) -> None:
         self._bodies.append(body)
@@ -125,6 +144,15 @@ class History(Sequence[Message]):
         self._costs += [None] * len(bodies)
 
     def cut(self, length: int) -> None:
-        """Forgets everything from position `length` on."""
+        """Forgets everything from position `length` on. Reports are forgotten apart (`cut_reports`)."""
         del self._bodies[length:]
         del self._costs[length:]
+
+    def cut_reports(self, last: Report) -> None:
+        """Forgets all after the last one that is meant."""
+        while self.reports and self.reports[-1] != last:
+            self.reports.pop()
+
+
+def thinks(message: Message) -> bool:
+    return any(isinstance(part, ThinkPart) for part in message.content)

@@ -12,15 +12,17 @@ import os
 import zlib
 from array import array
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
 from kimi_tui.context.disk import Disk
-from kimi_tui.context.history import CACHED_BYTES, History, Pages
+from kimi_tui.context.history import History, Pages
 from kimi_tui.context.projection import CheckpointMark, Problem, Projection, Range
-from kimi_tui.context.reading import fold
+from kimi_tui.context.reading import fold, kept_of
+from kimi_tui.context.reports import Report
 
 WORTH_IT = 512 << 10
 """Bytes. Smaller files are read as fast."""
@@ -28,7 +30,7 @@ WORTH_IT = 512 << 10
 EVERY = 4 << 20
 """Bytes that a session grows by before its index is written anew."""
 
-_MAGIC = b"kt-index-1\n"
+_MAGIC = b"kt-index-2\n"
 _BLOCK = 1 << 20
 
 _Mark = tuple[int, int, int, int, int, int, float | None, float | None, int, int | None]
@@ -39,6 +41,8 @@ class _Body(msgspec.Struct, array_like=True):
     """A projection, flat. Bodies of messages are left in the file."""
 
     spans: bytes
+    reports: bytes
+    """How many messages each exact count covers, and the count, in turn."""
     marks: list[_Mark]
     prompts_text: list[str | None]
     """What the system prompt was, each different one once; marks name it by position."""
@@ -84,6 +88,7 @@ def make(projection: Projection, spans: array[int], status: os.stat_result) -> I
     marks = [_flat(mark, texts.setdefault(mark.system_prompt, len(texts))) for mark in projection.checkpoints]
     body = _Body(
         spans=spans.tobytes(),
+        reports=array("Q", chain.from_iterable(projection.history.reports)).tobytes(),
         marks=marks,
         prompts_text=list(texts),
         system_prompt=0,
@@ -158,12 +163,12 @@ def save(index: Index, file: Path, target: Path, disk: Disk) -> None:
         disk.replace(new, target)
 
 
-def load(file: Path, source: Path, *, keep_all_below: int) -> tuple[Projection, Index] | None:
+def load(file: Path, source: Path) -> tuple[Projection, Index] | None:
     """The projection that the index tells, up to the byte that it covers; None when it is not to be believed."""
     try:
         data = source.read_bytes()
         status = file.stat()
-        pages = Pages(file, None if status.st_size <= keep_all_below else CACHED_BYTES)
+        pages = Pages(file, kept_of(status.st_size))
     except OSError:
         return None
     start = len(_MAGIC) + 4
@@ -194,7 +199,10 @@ def _unfolded(body: _Body, name: str, pages: Pages | None) -> Projection:
     spans.frombytes(body.spans)
     history = History(pages=pages)
     history.extend(list(zip(spans[::2], spans[1::2], strict=True)))
+    reports = array("Q", body.reports)
+    history.reports = list(map(Report, reports[::2], reports[1::2]))
     texts = body.prompts_text
+    history.prompt = texts[body.system_prompt]
     marks = [CheckpointMark(*mark[:8], texts[mark[8]], history, mark[9]) for mark in body.marks]
     return Projection(
         name=name,

@@ -37,7 +37,7 @@ class Learned:
         if model not in self._models:
             found = self._read().get(model)
             known = Calibration.of(*found) if found else None
-            self._models[model] = known or Calibration()
+            self._models[model] = known or Calibration.for_model(model)
             self._kept[model] = self._models[model].state
         return self._models[model]
 

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from kimi_tui.context.history import Body, History
 from kimi_tui.context.records import Bad, Checkpoint, Foreign, MessageLine, Record, SystemPrompt, Usage
+from kimi_tui.context.reports import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,16 @@ class CheckpointMark:
         return self._tokens
 
     @property
+    def tokens_now(self) -> int:
+        """The same by what is known of the model today: what a context that is cut here will say of itself."""
+        return self.exact + self._history.tokens(self.pending_from, self.history_index)
+
+    @property
+    def counted(self) -> bool:
+        """Whether a model had counted the context before it."""
+        return self.exact > 0
+
+    @property
     def ref(self) -> CheckpointRef:
         return CheckpointRef(self.id, self.offset)
 
@@ -109,6 +120,11 @@ class Projection:
     def tokens(self) -> int:
         return self.token_count + self.pending
 
+    @property
+    def counted(self) -> bool:
+        """Whether a model's count is part of the tokens; else they are an estimate of the messages alone."""
+        return self.token_count > 0
+
     def apply(self, record: Record, length: int, body: Body | None = None) -> None:
         """Folds the next `length` bytes of the file, one line, in. `body` is what a message line holds."""
         start, self.size = self.size, self.size + length
@@ -121,7 +137,7 @@ class Projection:
         elif isinstance(record, Usage):
             self._count(record)
         elif isinstance(record, SystemPrompt):
-            self.system_prompt = record.content
+            self.system_prompt = self.history.prompt = record.content
             self.prompts.append((start, self.size))
         elif isinstance(record, Foreign):
             self._note(record, start)
@@ -151,6 +167,7 @@ class Projection:
         self.exact_at = record.kt.at if record.kt else None
         self.reported = False
         self.pending_from = len(self.history)
+        self.history.reports.append(Report(self.pending_from, self.token_count))
 
     def _note(self, record: Foreign, start: int) -> None:
         if not record.role.startswith("_"):
@@ -219,8 +236,9 @@ class Projection:
 
     def _forget_from(self, mark: CheckpointMark) -> None:
         self.history.cut(mark.history_index)
+        self.history.cut_reports(Report(mark.pending_from, mark.exact))
         del self.checkpoints[self.checkpoints.index(mark) :]
-        self.system_prompt = mark.system_prompt
+        self.system_prompt = self.history.prompt = mark.system_prompt
         self.token_count, self.exact_at, self.pending_from = mark.exact, mark.exact_at, mark.pending_from
         self.reported = False
         self.next_id = self.checkpoints[-1].id + 1 if self.checkpoints else 0
@@ -231,7 +249,7 @@ class Projection:
             mark.offset += length
             mark.lines += 1
             mark.system_prompt = text
-        self.system_prompt = text
+        self.system_prompt = self.history.prompt = text
         self.prompts = [(0, length), *(_moved(span, length) for span in self.prompts)]
         self.left_out = [_moved(span, length) for span in self.left_out]
         self.size += length

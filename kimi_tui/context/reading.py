@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from kimi_tui.context.history import Body, History, Pages
+from kimi_tui.context.history import CACHED_BYTES, Body, History, Pages
 from kimi_tui.context.packed import open_rotation
 from kimi_tui.context.projection import Projection
 from kimi_tui.context.records import BOM, MessageLine, parse
 
 LAZY_ABOVE = 20 << 20
-"""Bytes. Bodies of bigger files stay on the disk until somebody asks for them."""
+"""Bytes. Bodies of bigger files stay on the disk, but for those that were read last."""
 
 
 def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE, spans: array[int] | None = None) -> tuple[Projection, bool]:
@@ -23,11 +23,17 @@ def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE, spans: array[int] | N
 
     `spans` gets the start and stop of each message line. A compressed rotation is found under its plain name."""
     with open_rotation(path) as file:
-        lazy = path.exists() and path.stat().st_size > lazy_above
-        history = History(pages=Pages(path) if lazy else None)
+        size = path.stat().st_size if path.exists() else 0
+        lazy = size > lazy_above
+        history = History(pages=Pages(path, kept_of(size)) if lazy else None)
         projection = Projection(path.name, history)
         with _without_collector():
             return projection, fold(file, projection, lazy=lazy, spans=spans)
+
+
+def kept_of(size: int) -> int | None:
+    """So many bytes of lines of a file of that size may stay in memory once they were read; None: all."""
+    return None if size <= LAZY_ABOVE else CACHED_BYTES
 
 
 @contextmanager

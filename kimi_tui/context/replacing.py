@@ -10,6 +10,7 @@ from kimi_tui.context.reading import read_file
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import carry_out, described
 from kimi_tui.context.timeline import Switch
+from kimi_tui.context.tokens import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 
 
@@ -25,10 +26,10 @@ def replace(store: Store, index: int, message: Message, usage: int | None, note:
         put = lines.joined(lines.of_messages(message))
         pieces: list[Piece] = [Span(None, 0, start), put, Span(None, stop, store.projection.size), added]
         store.log.open()
-        tokens = store.projection.tokens if usage is None else usage
-        switch = described(
-            store, "prune", store.timeline.live_id, None, len(store.projection.history), tokens, note=note
-        )
+        old = store.projection
+        tokens = old.tokens + _difference(store, index, message) if usage is None else usage
+        counted = old.counted if usage is None else usage > 0
+        switch = described(store, "prune", store.timeline.live_id, None, len(old.history), tokens, counted, note=note)
         switch = carry_out(store, switch, pieces)
         fresh, _ = read_file(store.paths.live)
 
@@ -38,3 +39,12 @@ def replace(store: Store, index: int, message: Message, usage: int | None, note:
             store.timeline = store.timeline.after(switch)
 
     return switch, publish
+
+
+def _difference(store: Store, index: int, message: Message) -> int:
+    """Tokens that a message of the pending part adds by becoming this one; one that was counted stays counted."""
+    old = store.projection
+    if index < old.pending_from:
+        return 0
+    before, after = ([old.history[index]], [message])
+    return estimate_text_tokens(after, store.calibration) - estimate_text_tokens(before, store.calibration)

@@ -36,6 +36,8 @@ class Rotation:
     messages: int
     checkpoints: int
     tokens: int
+    counted: bool = True
+    """Whether a model's count is part of the tokens (see `Switch.counted`)."""
     pinned: bool = False
 
     @property
@@ -74,7 +76,7 @@ def _rotation(paths: Paths, timeline: Timeline, node: Node, left: Switch | None)
     plain = paths.folder / node.file
     path = packed_path(plain) or plain
     size = left.size if left and left.size else plain.stat().st_size
-    messages, checkpoints, tokens = _counts(plain, left)
+    messages, checkpoints, tokens, counted = _counts(plain, left)
     return Rotation(
         file=node.file,
         path=path,
@@ -85,19 +87,21 @@ def _rotation(paths: Paths, timeline: Timeline, node: Node, left: Switch | None)
         messages=messages,
         checkpoints=checkpoints,
         tokens=tokens,
+        counted=counted,
         pinned=node.file in timeline.pinned,
     )
 
 
-def _counts(path: Path, left: Switch | None) -> tuple[int, int, int]:
-    """Messages, checkpoints and tokens of the file when it was left."""
+def _counts(path: Path, left: Switch | None) -> tuple[int, int, int, bool]:
+    """Messages, checkpoints and tokens of the file when it was left, and whether a model had counted them."""
     if left is not None and left.why != "foreign":
-        return left.messages[0], 0 if left.last_checkpoint is None else left.last_checkpoint + 1, left.tokens[0]
+        checkpoints = 0 if left.last_checkpoint is None else left.last_checkpoint + 1
+        return left.messages[0], checkpoints, left.tokens[0], left.counted[0]
     try:
         projection, _ = read_file(path)
     except OSError:
-        return 0, 0, 0
-    return len(projection.history), len(projection.checkpoints), projection.tokens
+        return 0, 0, 0, True
+    return len(projection.history), len(projection.checkpoints), projection.tokens, projection.counted
 
 
 def _inherited(timeline: Timeline, node: Node) -> int:
@@ -126,6 +130,8 @@ class Comparison:
     only_right: Sequence[Message]
     tokens: int
     """How many more the right one has; negative when it has fewer."""
+    counted: tuple[bool, bool] = (True, True)
+    """Whether a model has counted either side (see `Switch.counted`)."""
 
 
 def compare(
@@ -136,8 +142,8 @@ def compare(
     right_until: CheckpointRef | None = None,
 ) -> Comparison:
     """With a checkpoint, a side counts only as far as that. Raises `ValueError` for an unknown checkpoint."""
-    left_stop, left_tokens = _extent(left, left_until)
-    right_stop, right_tokens = _extent(right, right_until)
+    left_stop, left_tokens, left_counted = _extent(left, left_until)
+    right_stop, right_tokens, right_counted = _extent(right, right_until)
     common, least = 0, min(left_stop, right_stop)
     while common < least and left.history[common] == right.history[common]:
         common += 1
@@ -146,11 +152,12 @@ def compare(
         only_left=left.history[common:left_stop],
         only_right=right.history[common:right_stop],
         tokens=right_tokens - left_tokens,
+        counted=(left_counted, right_counted),
     )
 
 
-def _extent(projection: Projection, until: CheckpointRef | None) -> tuple[int, int]:
+def _extent(projection: Projection, until: CheckpointRef | None) -> tuple[int, int, bool]:
     if until is None:
-        return len(projection.history), projection.tokens
+        return len(projection.history), projection.tokens, projection.counted
     mark = projection.find(until)
-    return mark.history_index, mark.tokens
+    return mark.history_index, mark.tokens, mark.counted

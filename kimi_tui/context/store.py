@@ -17,6 +17,7 @@ from pathlib import Path
 from kimi_tui.context import index, lines
 from kimi_tui.context.adoption import build_timeline
 from kimi_tui.context.disk import Disk, read_at
+from kimi_tui.context.history import thinks
 from kimi_tui.context.index import Index
 from kimi_tui.context.journal import Entry, Journal, Label, Pin
 from kimi_tui.context.lines import Line
@@ -29,7 +30,6 @@ from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
 from kimi_tui.context.tokens import Calibration
-from kimi_tui.protocol.messages import Message, ThinkPart
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -123,14 +123,15 @@ class Store:
     def _read(self) -> tuple[Projection, bool]:
         """The live file, by its index when there is one to believe."""
         self._index_of = self.log.generation
-        found = index.load(self.paths.live, self.paths.index, keep_all_below=LAZY_ABOVE)
+        found = index.load(self.paths.live, self.paths.index)
         if found is not None:
             projection, self._index = found
             with self.paths.live.open("rb") as file:
                 file.seek(projection.size)
                 return projection, fold(file, projection, lazy=True)
         status, spans = self.paths.live.stat(), array("Q")
-        projection, torn = read_file(self.paths.live, spans=spans)
+        lazy_above = index.WORTH_IT if os.name == "posix" else LAZY_ABOVE
+        projection, torn = read_file(self.paths.live, lazy_above=lazy_above, spans=spans)
         worth_it = projection.size >= index.WORTH_IT and os.name == "posix"
         self._index = index.make(projection, spans, status) if worth_it and not torn else None
         return projection, torn
@@ -275,7 +276,7 @@ class Store:
         if calibration is None or not projection.reported:
             return
         # what was thought counts in the report that comes with it and no more in the next: both say little of text
-        if not any(map(_was_thought, projection.history[max(0, projection.pending_from - 1) :])):
+        if not any(map(thinks, projection.history[max(0, projection.pending_from - 1) :])):
             cost = projection.history.cost(projection.pending_from, len(projection.history))
             calibration.learn(cost, exact - projection.token_count)
 
@@ -321,10 +322,6 @@ class Store:
         self._lock.release()
         self._keeps_lock = False
         return _nothing
-
-
-def _was_thought(message: Message) -> bool:
-    return any(isinstance(part, ThinkPart) for part in message.content)
 
 
 def _nothing() -> None:

@@ -61,6 +61,7 @@ def rewrite(store: Store, plan: Plan) -> tuple[Switch, Publish]:
             mark=mark,
             messages=(mark.history_index if mark else 0) + _count(added),
             tokens=_tokens(plan, mark, added, store.calibration),
+            counted=bool(plan.usage) if plan.usage is not None else mark is not None and mark.counted,
             note=plan.note,
         )
         switch = carry_out(store, switch, pieces)
@@ -104,22 +105,29 @@ def _count(added: Sequence[Line]) -> int:
 def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line], calibration: Calibration | None) -> int:
     if plan.usage is not None:
         return plan.usage
-    fresh = estimate_text_tokens((line.message for line in added if line.message is not None), calibration)
-    return (mark.tokens if mark else 0) + fresh
+    return (mark.tokens_now if mark else 0) + _fresh(added, calibration)
 
 
-def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, note: str) -> tuple[Switch, Publish]:
-    """A rotation, or what stands before one of its checkpoints, becomes live. Raises as `rewrite` does, and
-    `FileNotFoundError` when there is no such rotation."""
+def _fresh(added: Sequence[Line], calibration: Calibration | None) -> int:
+    return estimate_text_tokens((line.message for line in added if line.message is not None), calibration)
+
+
+def go_to(
+    store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, note: str, messages: Sequence[Message] = ()
+) -> tuple[Switch, Publish]:
+    """A rotation, or what stands before one of its checkpoints, and then these messages become live. Raises as
+    `rewrite` does, and `FileNotFoundError` when there is no such rotation."""
     path = store.paths.folder / file
     if store.paths.number(file) is None:
         raise ValueError(f"{file} is not a rotation of this session")
     target, torn = read_file(path)
+    store.calibrated(target)
     mark = None if until is None else target.find(until)
     kept = [(0, target.size)] if mark is None else target.kept(mark)
-    moves = why in ("undo", "redo") and mark is None and not torn and _may_move(store, file)
+    added = lines.of_messages(messages)
+    moves = why in ("undo", "redo") and mark is None and not torn and not added and _may_move(store, file)
     took = file if moves else ""
-    pieces = [] if took else [*_copied(path, kept), b"\n" * (torn and mark is None)]
+    pieces = [] if took else [*_copied(path, kept), b"\n" * (torn and mark is None), lines.joined(added)]
     node = store.timeline.node_of(file)
     with store.writing():
         if not store.loaded:
@@ -130,8 +138,9 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
             why=why,
             parent=node.id if node else file,
             mark=mark,
-            messages=mark.history_index if mark else len(target.history),
-            tokens=mark.tokens if mark else target.tokens,
+            messages=(mark.history_index if mark else len(target.history)) + _count(added),
+            tokens=(mark.tokens_now if mark else target.tokens) + _fresh(added, store.calibration),
+            counted=mark.counted if mark else target.counted,
             note=note,
         )
         switch = carry_out(store, msgspec.structs.replace(switch, took=took), pieces)
@@ -142,7 +151,8 @@ def go_to(store: Store, file: str, until: CheckpointRef | None, why: SwitchWhy, 
         elif torn:
             target.seal()
         target.name = store.projection.name
-        store.projection = store.calibrated(target)
+        store.projection = target
+        store.fold_in(added)
         if switch.file:
             store.timeline = store.timeline.after(switch)
 
@@ -168,7 +178,7 @@ def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: st
     with store.writing():
         store.log.open()
         old = store.projection
-        same = (len(old.history), old.tokens)
+        same = (len(old.history), old.tokens, old.counted)
         switch = carry_out(store, described(store, why, store.timeline.live_id, None, *same, note), pieces)
     return switch, store.reload
 
@@ -189,7 +199,7 @@ def prepend(store: Store, text: str) -> Publish:
         store.log.open()
         switch: Switch | None = None
         if replaces:
-            same = (len(projection.history), projection.tokens)
+            same = (len(projection.history), projection.tokens, projection.counted)
             switch = described(store, "prepend", store.timeline.live_id, None, *same, note="")
             switch = carry_out(store, switch, pieces)
         else:
@@ -211,6 +221,7 @@ def described(
     mark: CheckpointMark | None,
     messages: int,
     tokens: int,
+    counted: bool,
     note: str,
 ) -> Switch:
     old = store.projection
@@ -226,6 +237,7 @@ def described(
         last_checkpoint=old.checkpoints[-1].id if old.checkpoints else None,
         messages=(len(old.history), messages),
         tokens=(old.tokens, tokens),
+        counted=(old.counted, counted),
         size=old.size,
         note=note,
     )

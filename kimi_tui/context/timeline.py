@@ -40,6 +40,9 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Messages of the timeline left behind, and of the new one at birth."""
     tokens: tuple[int, int] = (0, 0)
     """The same for tokens, pending ones included."""
+    counted: tuple[bool, bool] = (True, True)
+    """Whether a model's count is part of these figures. Without one they are estimates of the messages alone, and what
+    is sent beside them (system prompt, tools) comes on top."""
     size: int = 0
     """Bytes of the file left behind."""
     note: str = ""

@@ -7,7 +7,7 @@ differ much more from model to model, and are counted apart so that a `Calibrati
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from kimi_tui.context.census import census
@@ -16,12 +16,14 @@ from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, Text
 UNIT = 1000
 """Costs are whole thousandths of a token, so that sums do not depend on their order."""
 
-_WORD_COSTS = (0, 670, 1000, 1000, 1000, 1000, 1000, 1000, 1250, 1300, 1620, 1620, 1620, 1700, 1700, 1700, 1700)
+_WORD_COSTS = (0, 1170, 1250, 920, 1060, 1050, 1050, 880, 880, *[1350] * 8)
+_CAPITALS_COSTS = (0, 1170, 1270, 1290, *[1790] * 13)
 """By length. A longer run of letters is no word: it costs a token every four letters."""
 
-_NUMBER_COST, _DIGIT_COST = 1118, 335
-_BREAK_COST, _GAP_COST = 1530, 1280
-_MARK_COST, _MARK_RUN_COST, _MARK_IN_RUN_COST = 637, 1038, 35
+_NUMBER_COST, _DIGITS = 1380, 3
+"""For each group of so many digits."""
+_BREAK_COST, _GAP_COST = 1240, 860
+_MARK_COST, _MARK_RUN_COST, _MARK_IN_RUN_COST, _APART_COST = 680, 550, 141, 394
 _IDEOGRAPH_COST, _WIDE_MARK_COST, _SYLLABLE_COST, _OTHER_COST = 850, 500, 800, 800
 
 _IMAGE_COST, _SOUND_COST = 1000 * UNIT, 2000 * UNIT
@@ -39,6 +41,16 @@ class Cost(NamedTuple):
     plain: int = 0
     wide: int = 0
     """Chinese, Japanese and Korean script."""
+
+
+_FAMILIES = (
+    (("claude",), 1.04, 1.20),
+    (("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-oss", "chatgpt-4o", "/o1", "/o3", "/o4"), 0.97, 0.97),
+    (("gpt-4", "gpt-3.5"), 0.97, 1.32),
+    (("deepseek",), 1.02, 0.78),
+    (("qwen",), 1.0, 0.78),
+)
+"""Parts of models' names; factors for plain and for wide text, as counted with these families' own tokenizers."""
 
 
 class Calibration:
@@ -77,6 +89,17 @@ class Calibration:
         made._plain_variance, made._covariance, made._wide_variance = plain_variance, covariance, wide_variance
         return made
 
+    @classmethod
+    def for_model(cls, name: str) -> Self:
+        """What is known of a model before it has reported anything: how its family counts."""
+        made, name = cls(), f"/{name.lower()}"
+        for parts, plain, wide in _FAMILIES:
+            if any(part in name for part in parts):
+                made.plain, made.wide = plain, wide
+                made._plain_variance, made._wide_variance = 0.08**2, 0.2**2
+                break
+        return made
+
     def tokens(self, cost: Cost) -> float:
         return (self.plain * cost.plain + self.wide * cost.wide) / UNIT
 
@@ -112,16 +135,19 @@ def text_cost(text: str) -> Cost:
 
 def _cost_of(text: str) -> Cost:
     found = census(text)
-    plain = sum(_word_cost(length) * count for length, count in found.words.items())
-    plain += found.numbers * _NUMBER_COST + found.digits * _DIGIT_COST
+    plain = sum(_letters_cost(_WORD_COSTS, length) * count for length, count in found.words.items())
+    plain += sum(_letters_cost(_CAPITALS_COSTS, length) * count for length, count in found.capitals.items())
+    plain += sum(-(-length // _DIGITS) * _NUMBER_COST * count for length, count in found.numbers.items())
     plain += sum(_marks_cost(length) * count for length, count in found.marks.items())
-    plain += found.breaks * _BREAK_COST + found.gaps * _GAP_COST + found.others * _OTHER_COST
+    plain += (
+        found.apart * _APART_COST + found.breaks * _BREAK_COST + found.gaps * _GAP_COST + found.others * _OTHER_COST
+    )
     wide = found.ideographs * _IDEOGRAPH_COST + found.wide_marks * _WIDE_MARK_COST + found.syllables * _SYLLABLE_COST
     return Cost(plain, wide)
 
 
-def _word_cost(length: int) -> int:
-    return _WORD_COSTS[length] if length < len(_WORD_COSTS) else length * UNIT // 4
+def _letters_cost(costs: Sequence[int], length: int) -> int:
+    return costs[length] if length < len(costs) else length * UNIT // 4
 
 
 def _marks_cost(length: int) -> int:

@@ -15,6 +15,9 @@ from kimi_tui.settings import HookEvent
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 2.0
+"""Seconds that hooks in the background get to end in when the session is closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -55,11 +58,11 @@ class Hooks:
         self._running.add(task)
         task.add_done_callback(self._done)
 
-    async def finish(self, patience: float = 2.0) -> None:
+    async def finish(self) -> None:
         """Wait for what still runs in the background, but not for long; then end it."""
         if not self._running:
             return
-        _, late = await asyncio.wait(self._running, timeout=patience)
+        _, late = await asyncio.wait(self._running, timeout=PATIENCE)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)

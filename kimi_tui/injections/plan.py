@@ -6,9 +6,12 @@ a reminder also removes the memory of having given it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
+from kimi_tui.injections.newest import Newest
 from kimi_tui.injections.provider import DynamicInjection, DynamicInjectionProvider, StepView
 from kimi_tui.protocol.messages import Message, TextPart
 from kimi_tui.resources import prompt
@@ -25,6 +28,7 @@ class PlanInjectionProvider(DynamicInjectionProvider):
 
     def __init__(self) -> None:
         self._given = 0
+        self._reminders: Newest[bool] = Newest(is_reminder)
 
     async def get_injections(self, history: Sequence[Message], view: StepView) -> list[DynamicInjection]:
         if not view.root:
@@ -32,31 +36,31 @@ class PlanInjectionProvider(DynamicInjectionProvider):
         if not view.plan:
             self._given = 0
             return []
-        since = assistant_messages_since_reminder(history)
-        if view.plan_activated or since is None:
+        newest = await self._reminders.find(history)
+        if view.plan_activated or newest is None:
             return self._full(view)
-        if since < TURN_INTERVAL:
+        if not _interval_is_over(history, newest[0]):
             return []
         self._given += 1
-        if self._given % FULL_EVERY == 1:
-            return [DynamicInjection("plan", full_reminder(view.plan_file))]
-        return [DynamicInjection("plan", sparse_reminder(view.plan_file))]
+        return [_injection("plan", full_reminder if self._given % FULL_EVERY == 1 else sparse_reminder, view)]
 
     def _full(self, view: StepView) -> list[DynamicInjection]:
         self._given = 1
         if view.plan_activated and view.plan_file and view.plan_file.exists():
-            return [DynamicInjection("plan_reentry", reentry_reminder(view.plan_file))]
-        return [DynamicInjection("plan", full_reminder(view.plan_file))]
+            return [_injection("plan_reentry", reentry_reminder, view)]
+        return [_injection("plan", full_reminder, view)]
 
 
-def assistant_messages_since_reminder(history: Sequence[Message]) -> int | None:
-    """How many assistant messages came after the newest plan reminder; None when there is none."""
-    since = 0
-    for message in reversed(history):
-        if message.role == "user" and _is_reminder(message):
-            return since
-        since += message.role == "assistant"
-    return None
+def _injection(kind: str, reminder: Callable[[Path | None], str], view: StepView) -> DynamicInjection:
+    """Who is away is not to be asked, whatever the rules say otherwise."""
+    text = reminder(view.plan_file)
+    return DynamicInjection(kind, f"{text}\n\n{prompt('plan_away')}" if view.afk else text)
+
+
+def _interval_is_over(history: Sequence[Message], start: int) -> bool:
+    """Whether enough assistant messages came after that one."""
+    answers = (index for index in range(start + 1, len(history)) if history[index].role == "assistant")
+    return next(islice(answers, TURN_INTERVAL - 1, None), None) is not None
 
 
 def full_reminder(plan_file: Path | None = None) -> str:
@@ -69,7 +73,7 @@ def sparse_reminder(plan_file: Path | None = None) -> str:
     return " ".join((prompt("plan_sparse"), _whereabouts(plan_file)))
 
 
-def reentry_reminder(plan_file: Path) -> str:
+def reentry_reminder(plan_file: Path | None = None) -> str:
     """The rules for coming back to a plan that exists already."""
     return "\n\n".join((prompt("plan_full"), prompt("plan_reentry"), _whereabouts(plan_file)))
 
@@ -81,6 +85,13 @@ def _whereabouts(plan_file: Path | None) -> str:
     return f"Plan file: {plan_file} ({state}). It is the only file that may be written."
 
 
-def _is_reminder(message: Message) -> bool:
-    keys = (prompt("plan_full").partition("\n")[0], prompt("plan_sparse").partition(".")[0])
-    return any(isinstance(part, TextPart) and any(key in part.text for key in keys) for part in message.content)
+def is_reminder(message: Message) -> bool | None:
+    """True for a reminder of this kind, full or short; else None."""
+    keys = _beginnings() if message.role == "user" else ()
+    texts = [part.text for part in message.content if isinstance(part, TextPart)] if keys else []
+    return True if any(key in text for text in texts for key in keys) else None
+
+
+@cache
+def _beginnings() -> tuple[str, ...]:
+    return prompt("plan_full").partition("\n")[0], prompt("plan_sparse").partition(".")[0]

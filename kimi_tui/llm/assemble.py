@@ -64,6 +64,11 @@ class Assembler:
         return self._usage is not None and self._usage.output > 0
 
     @property
+    def counted(self) -> bool:
+        """The provider has said what the call cost: nothing has to be estimated."""
+        return self._usage is not None
+
+    @property
     def finished(self) -> bool:
         """The provider said why it stopped; a stream that just ends before that was cut off."""
         return bool(self._reason)

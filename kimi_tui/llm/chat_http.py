@@ -19,12 +19,13 @@ _ERROR_LIMIT = 64 * 1024
 Chunk = dict[str, Any]
 
 
-async def chat(client: httpx.AsyncClient, call: dict[str, Any]) -> AsyncGenerator[Chunk, None]:
-    """Chunks of one answer. `call` holds `url`, `key`, `headers`, `body`, and for the words of a fault `host` and
-    `key_hint`. Raises ModelFault."""
-    headers = {"Authorization": f"Bearer {call['key']}", "Accept": "text/event-stream", **call["headers"]}
+async def chat(client: httpx.AsyncClient, call: dict[str, Any], body: bytes) -> AsyncGenerator[Chunk, None]:
+    """Chunks of one answer. `call` holds `url`, `key`, `headers`, and for the words of a fault `host` and `key_hint`;
+    `body` is the request, as JSON. Raises ModelFault."""
+    kinds = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+    headers = {"Authorization": f"Bearer {call['key']}", **kinds, **call["headers"]}
     try:
-        async with client.stream("POST", call["url"], json=call["body"], headers=headers, timeout=TIMEOUT) as response:
+        async with client.stream("POST", call["url"], content=body, headers=headers, timeout=TIMEOUT) as response:
             async for chunk in _chunks(response, call):
                 yield chunk
     except httpx.HTTPError as error:

@@ -20,6 +20,8 @@ LONGEST_LINE = 64 * 1024 * 1024
 LOG_LIMIT = 1_000_000
 GOODBYE = 2.0
 """Seconds between the request to end and the kill."""
+BREATH = 50
+"""Events that are taken in at a stretch; after so many that are there already, others on the loop have their turn."""
 _PACKAGE_ROOT = Path(__file__).parents[2]
 
 Event = dict[str, Any]
@@ -50,16 +52,18 @@ class Child:
     def _lost(self) -> bool:
         return self._reader is None or self._reader.done()
 
-    async def call(self, do: str, **what: Any) -> AsyncGenerator[Event, None]:
-        """The events of one request. Leaving the loop cancels it. Raises ModelFault."""
+    async def call(self, do: str, *, raw: bytes = b"", **what: Any) -> AsyncGenerator[Event, None]:
+        """The events of one request. Leaving the loop cancels it. `raw` goes along as it is. Raises ModelFault."""
         process = await self._start()
         number, events = next(self._numbers), asyncio.Queue[Event]()
         self._calls[number] = events
         ended = False
         try:
-            line = await asyncio.to_thread(_line, {"id": number, "do": do, **what})
-            await self._send(process, line)
-            while True:
+            line = await asyncio.to_thread(_line, {"id": number, "do": do, **what, "raw": len(raw)})
+            await self._send(process, line, raw)
+            for count in itertools.count(1):
+                if count % BREATH == 0:
+                    await asyncio.sleep(0)
                 event = await events.get()
                 ended = "end" in event or "fault" in event
                 if "fault" in event:
@@ -111,10 +115,11 @@ class Child:
         path = os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH"))))
         return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8", **self._environment}
 
-    async def _send(self, process: asyncio.subprocess.Process, line: bytes) -> None:
+    async def _send(self, process: asyncio.subprocess.Process, line: bytes, raw: bytes) -> None:
         assert process.stdin is not None
         try:
             process.stdin.write(line)
+            process.stdin.write(raw)
             await process.stdin.drain()
         except (ConnectionError, RuntimeError):
             raise self._died(process) from None
@@ -122,7 +127,11 @@ class Child:
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         try:
-            while line := await process.stdout.readline():
+            for count in itertools.count(1):
+                if count % BREATH == 0:
+                    await asyncio.sleep(0)
+                if not (line := await process.stdout.readline()):
+                    return
                 event = json.loads(line)
                 if (events := self._calls.get(event["id"])) is not None:
                     events.put_nowait(event)

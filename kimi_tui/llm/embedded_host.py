@@ -28,7 +28,7 @@ async def handle(request: dict[str, Any], emit: Emit) -> None:
     model = request["model"]
     server = await asyncio.to_thread(_load, model["path"], model["window"])
     if request["do"] == "chat":
-        await _chat(server, request["body"], emit)
+        await _chat(server, request["raw"].decode(), emit)
 
 
 def _load(path: str, window: int) -> Any:
@@ -72,7 +72,7 @@ def _threads() -> int:
     return max(1, cores - 1)
 
 
-async def _chat(server: Any, body: dict[str, Any], emit: Emit) -> None:
+async def _chat(server: Any, body: str, emit: Emit) -> None:
     stopped = threading.Event()
     faults: list[ModelFault] = []
 
@@ -88,7 +88,7 @@ async def _chat(server: Any, body: dict[str, Any], emit: Emit) -> None:
         return stopped.is_set()
 
     try:
-        await asyncio.to_thread(server.handle_chat_completions, json.dumps(body), take)
+        await asyncio.to_thread(server.handle_chat_completions, body, take)
     finally:
         stopped.set()
     if faults:

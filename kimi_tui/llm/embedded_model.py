@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
@@ -51,21 +52,22 @@ class EmbeddedModel:
 
     async def warm(self, request: Request, report: Report) -> None:
         """Reads the prompt ahead, so that the first answer has only the newest message left to read."""
-        body = {**await asyncio.to_thread(_body, request, self._window), "max_tokens": 1}
-        async with aclosing(self._child.call("chat", model=self._model(), body=body)) as events:
+        body, _ = await asyncio.to_thread(_body, request, 1)
+        async with aclosing(self._child.call("chat", raw=body, model=self._model())) as events:
             async for event in events:
                 if "read" in event:
                     report("warming", event["read"], event["of"])
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         self._need_weights()
-        body = await asyncio.to_thread(_body, request, self._window)
+        limit = min(request.max_output_tokens or ANSWER_LIMIT, self._window // 4)
+        body, messages = await asyncio.to_thread(_body, request, limit)
         assembler = Assembler()
-        async with aclosing(self._child.call("chat", model=self._model(), body=body)) as events:
+        async with aclosing(self._child.call("chat", raw=body, model=self._model())) as events:
             async for event in events:
                 for piece in assembler.feed(event.get("chunk", {})):
                     yield piece
-        for piece in assembler.end(await asyncio.to_thread(rough_tokens_of, body["messages"])):
+        for piece in assembler.end(0 if assembler.counted else await asyncio.to_thread(rough_tokens_of, messages)):
             yield piece
 
     async def close(self) -> None:
@@ -90,10 +92,11 @@ def _need_library() -> None:
         )
 
 
-def _body(request: Request, window: int) -> dict[str, Any]:
-    limit = min(request.max_output_tokens or ANSWER_LIMIT, window // 4)
-    return {
-        "messages": without_tools(to_provider(request, _DIALECT)),
+def _body(request: Request, limit: int) -> tuple[bytes, list[dict[str, Any]]]:
+    """The request as JSON, for an answer of at most that many tokens; and its messages."""
+    messages = without_tools(to_provider(request, _DIALECT))
+    body = {
+        "messages": messages,
         "stream": True,
         "stream_options": {"include_usage": True},
         "return_progress": True,
@@ -101,3 +104,4 @@ def _body(request: Request, window: int) -> dict[str, Any]:
         "max_tokens": limit,
         **SAMPLING,
     }
+    return json.dumps(body).encode(), messages

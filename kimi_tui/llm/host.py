@@ -1,6 +1,7 @@
 """The child's side of a model process: requests in, events out, a line of JSON each.
 
-In:  {"id": n, "do": name, …} starts a task, {"id": n, "do": "cancel"} ends one.
+In:  {"id": n, "do": name, …} starts a task, {"id": n, "do": "cancel"} ends one. With "raw": size, so many bytes follow
+     the line; the handler gets them under that name.
 Out: {"id": n, …} any number of times, the last with "end": true or "fault": {…}.
 The process ends with its parent: when stdin does.
 """
@@ -38,10 +39,11 @@ class Host:
         self._handle = handle
         self._out = out
         self._writing = threading.Lock()
+        self._waiting = bytearray()
+        self._thread = threading.get_ident()
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
-    def receive(self, line: bytes) -> None:
-        request = json.loads(line)
+    def receive(self, request: dict[str, Any]) -> None:
         number = request["id"]
         if request["do"] != "cancel":
             self._tasks[number] = asyncio.create_task(self._run(request))
@@ -49,9 +51,18 @@ class Host:
             task.cancel()
 
     def emit(self, event: dict[str, Any]) -> None:
-        """May be called from any thread."""
+        """May be called from any thread. What the loop emits in one go is written in one go."""
         data = json.dumps(event).encode() + b"\n"
         with self._writing:
+            first, self._waiting = not self._waiting, self._waiting + data
+        if threading.get_ident() != self._thread:
+            self._flush()
+        elif first:
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        with self._writing:
+            data, self._waiting = self._waiting, bytearray()
             while data:
                 data = data[os.write(self._out, data) :]
 
@@ -62,6 +73,7 @@ class Host:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=LONGEST_GOODBYE)
+        self._flush()
         os._exit(0)
 
     async def _run(self, request: dict[str, Any]) -> None:
@@ -116,7 +128,10 @@ async def _serve(host: Host) -> None:
 def _listen(loop: asyncio.AbstractEventLoop, host: Host, over: asyncio.Event) -> None:
     """Reads in a thread of its own, so that the end of the parent is noticed whatever else runs."""
     for line in sys.stdin.buffer:
-        loop.call_soon_threadsafe(host.receive, line)
+        request = json.loads(line)
+        if size := request.get("raw"):
+            request["raw"] = sys.stdin.buffer.read(size)
+        loop.call_soon_threadsafe(host.receive, request)
     loop.call_soon_threadsafe(over.set)
     time.sleep(2 * LONGEST_GOODBYE)
     os._exit(1)

@@ -7,6 +7,7 @@ servers that speak the chat-completions protocol are reached without it.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import threading
@@ -37,9 +38,11 @@ async def handle(request: dict[str, Any], emit: Emit) -> None:
         case "load":
             await asyncio.to_thread(_litellm)
         case "chat":
-            for secret in (request["call"]["key"], *request["call"]["headers"].values()):
+            call, body = request["call"], request["raw"]
+            for secret in (call["key"], *call["headers"].values()):
                 remember(secret)
-            answer = chat(_client(), request["call"]) if request["direct"] else _ask_litellm(request["call"])
+            direct = request["direct"]
+            answer = chat(_client(), call, body) if direct else _ask_litellm({**call, "body": json.loads(body)})
             async with aclosing(answer) as chunks:
                 async for chunk in chunks:
                     emit({"chunk": chunk})

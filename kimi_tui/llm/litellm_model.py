@@ -13,10 +13,10 @@ from kimi_tui.llm.child import Child
 from kimi_tui.llm.choice import DEFAULT_WINDOW, ModelChoice
 from kimi_tui.llm.masking import remember
 from kimi_tui.llm.model import ModelFault, Piece, Report, Request
-from kimi_tui.llm.provider import to_provider, tools_to_provider
+from kimi_tui.llm.provider import tools_to_provider, written
 from kimi_tui.llm.providers import adapted, first_dialect, host_of, key_for, key_hint, missing_key, route
 from kimi_tui.llm.replay_model import taken_ids
-from kimi_tui.llm.text import rough_tokens_of
+from kimi_tui.llm.written import Memory, Written, as_json
 from kimi_tui.protocol.views import ModelView
 
 HOST = "kimi_tui.llm.litellm_host"
@@ -33,6 +33,7 @@ class LitellmModel:
         self._dialect = first_dialect(self._route)
         self._window = DEFAULT_WINDOW
         self._described = False
+        self._memory = Memory()
         self._child = Child(HOST, choice.log_dir / "model.log")
         for secret in (choice.api_key, *choice.headers.values()):
             remember(secret)
@@ -89,45 +90,48 @@ class LitellmModel:
         self._described = True
 
     async def _attempt(self, request: Request) -> AsyncGenerator[Piece, None]:
-        call, sent, taken = await asyncio.to_thread(self._call, request)
+        body, said, taken = await asyncio.to_thread(self._body, request)
         assembler = Assembler(taken)
-        async with aclosing(self._child.call("chat", direct=self._route.direct, call=call)) as events:
+        call = self._child.call("chat", raw=body, direct=self._route.direct, call=self._call())
+        async with aclosing(call) as events:
             async for event in events:
                 for piece in assembler.feed(event["chunk"]):
                     yield piece
-        for piece in assembler.end(sent):
+        for piece in assembler.end(0 if assembler.counted else await asyncio.to_thread(_tokens, said)):
             yield piece
 
-    def _call(self, request: Request) -> tuple[dict[str, Any], int, list[str]]:
-        """What the host needs, the rough number of tokens in it, and the ids of calls that are taken. Runs in a thread:
-        it grows with the history."""
-        body = self._body(request)
+    def _call(self) -> dict[str, Any]:
+        """What the host needs beside the body."""
         url = self._choice.api_base
         if self._route.direct and url is not None:
             url = url.rstrip("/").removesuffix("/chat/completions") + "/chat/completions"
-        call = {
+        return {
             "url": url,
             "key": key_for(self._choice, self._route),
             "headers": dict(self._choice.headers),
             "host": host_of(self._route, self._choice.api_base),
             "key_hint": key_hint(self._route),
-            "body": body,
         }
-        return call, rough_tokens_of([*body["messages"], body.get("tools")]), list(taken_ids(request))
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request) -> tuple[bytes, list[Written], list[str]]:
+        """The request as JSON, what it is made of, and the ids of calls that are taken. Runs in a thread: the history
+        may be one that has not been sent before."""
+        tools = self._memory.tools(request.tools if self._dialect.tools else (), tools_to_provider)
+        messages = written(request, self._dialect, self._memory)
+        body = as_json(self._fields(request), messages=messages, tools=tools)
+        return body, [*messages, *tools], list(taken_ids(request))
+
+    def _fields(self, request: Request) -> dict[str, Any]:
         dialect = self._dialect
-        body: dict[str, Any] = {
-            "model": self._route.model,
-            "messages": to_provider(request, dialect),
-            "stream": True,
-        }
+        body: dict[str, Any] = {"model": self._route.model, "stream": True}
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-        if request.tools and dialect.tools:
-            body["tools"] = tools_to_provider(request.tools)
         if limit := request.max_output_tokens or self._choice.max_output_tokens or dialect.output_cap:
             body[dialect.output_limit] = limit
         if dialect.cache_marks:
             body["cache_control_injection_points"] = _CACHE_POINTS
         return body
+
+
+def _tokens(said: list[Written]) -> int:
+    return sum(each.tokens for each in said)

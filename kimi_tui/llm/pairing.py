@@ -42,6 +42,7 @@ class CallIds:
         self._used: set[str] = set()
 
     def unique(self, wanted: str) -> str:
+        """That id, or one like it when it is taken or not in the style."""
         shaped = base = self._shape(wanted)
         count = 1
         while shaped in self._used:
@@ -110,12 +111,20 @@ def _written_twice(before: Message | _Asked, message: Message) -> bool:
 
 
 def _answered(asked: _Asked, ids: CallIds) -> list[Message]:
+    """What is right as it stands stays the very object: it is known what that looks like to a provider."""
     calls, results = [], []
     for call, result in zip(asked.calls, asked.results, strict=True):
         unique = ids.unique(call.id)
         calls.append(call if unique == call.id else call.model_copy(update={"id": unique}))
-        results.append((result or interrupted_result(unique)).model_copy(update={"tool_call_id": unique}))
-    return [asked.message.model_copy(update={"tool_calls": calls}), *results]
+        results.append(_for(unique, result))
+    same = all(new is old for new, old in zip(calls, asked.calls, strict=True))
+    return [asked.message if same else asked.message.model_copy(update={"tool_calls": calls}), *results]
+
+
+def _for(call_id: str, result: Message | None) -> Message:
+    if result is None:
+        return interrupted_result(call_id)
+    return result if result.tool_call_id == call_id else result.model_copy(update={"tool_call_id": call_id})
 
 
 def interrupted_result(call_id: str) -> Message:

@@ -12,6 +12,7 @@ from kimi_tui.llm.history import prepare_history
 from kimi_tui.llm.model import Request, ToolSpec
 from kimi_tui.llm.pairing import IdStyle
 from kimi_tui.llm.text import sendable
+from kimi_tui.llm.written import Memory, Written
 from kimi_tui.protocol.messages import (
     AudioURLPart,
     ContentPart,
@@ -51,21 +52,29 @@ class Dialect:
 
 def to_provider(request: Request, dialect: Dialect) -> list[dict[str, Any]]:
     """The request's messages, system prompt first: valid for a strict backend whatever the history holds."""
-    messages: list[dict[str, Any]] = []
+    return [message.value for message in written(request, dialect, Memory())]
+
+
+def written(request: Request, dialect: Dialect, memory: Memory) -> list[Written]:
+    """The same, as text too. `memory` knows what the last request was made of, and need not make it again."""
+    messages: list[Written] = []
     if request.system.strip():
-        messages.append({"role": "system", "content": sendable(request.system)})
+        messages.append(Written({"role": "system", "content": sendable(request.system)}))
     pictures: list[dict[str, Any]] = []
-    for message in prepare_history(request.history, dialect.ids):
-        if pictures and message.role != "tool":
-            _say(messages, pictures)
-            pictures = []
-        if message.role == "user":
-            _say(messages, _user_parts(message.content, dialect))
-        elif message.role == "assistant":
-            messages.append(_assistant(message, dialect))
-        else:
-            messages.append(_result(message, dialect))
-            pictures += _pictures(message, dialect)
+
+    def shaped(message: Message) -> Written:
+        return Written(_assistant(message, dialect) if message.role == "assistant" else _result(message, dialect))
+
+    with memory.of(dialect) as known:
+        for message in prepare_history(request.history, dialect.ids):
+            if pictures and message.role != "tool":
+                _say(messages, pictures)
+                pictures = []
+            if message.role == "user":
+                _say(messages, _user_parts(message.content, dialect))
+                continue
+            messages.append(known(message, shaped))
+            pictures += _pictures(message, dialect) if message.role == "tool" else []
     if pictures:
         _say(messages, pictures)
     return messages
@@ -81,15 +90,15 @@ def tools_to_provider(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
     ]
 
 
-def _say(messages: list[dict[str, Any]], parts: list[dict[str, Any]]) -> None:
+def _say(messages: list[Written], parts: list[dict[str, Any]]) -> None:
     """Adds a user message, or its parts to the one that stands last. Plain text goes as a string: not every server
     takes a list."""
-    if messages and messages[-1]["role"] == "user":
-        before = messages.pop()["content"]
+    if messages and messages[-1].value["role"] == "user":
+        before = messages.pop().value["content"]
         parts = [*([_text(before)] if isinstance(before, str) else before), *parts]
     only_text = all(part["type"] == "text" for part in parts)
     content: Any = "\n\n".join(part["text"] for part in parts) if only_text else parts
-    messages.append({"role": "user", "content": content})
+    messages.append(Written({"role": "user", "content": content}))
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -208,16 +217,17 @@ def _pictures(message: Message, dialect: Dialect) -> list[dict[str, Any]]:
 
 def without_tools(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same conversation for a model that knows no tools: calls and results are told in words."""
-    told: list[dict[str, Any]] = []
+    told: list[Written] = []
     for message in messages:
         if message["role"] == "tool":
             _say(told, [_text(f"[result]\n{message['content']}")])
         elif calls := message.get("tool_calls"):
             lines = [f"[called {call['function']['name']} {call['function']['arguments']}]" for call in calls]
-            told.append({"role": "assistant", "content": "\n".join([message.get("content", ""), *lines]).strip()})
+            content = "\n".join([message.get("content", ""), *lines]).strip()
+            told.append(Written({"role": "assistant", "content": content}))
         elif message["role"] == "user":
             content = message["content"]
             _say(told, [_text(content)] if isinstance(content, str) else content)
         else:
-            told.append(message)
-    return told
+            told.append(Written(message))
+    return [each.value for each in told]

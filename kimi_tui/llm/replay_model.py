@@ -28,8 +28,8 @@ from typing import Any
 from kimi_tui.llm.assemble import Assembler
 from kimi_tui.llm.faults import from_response
 from kimi_tui.llm.model import ModelFault, Piece, Report, Request
-from kimi_tui.llm.provider import Dialect, to_provider, tools_to_provider
-from kimi_tui.llm.text import rough_tokens, rough_tokens_of
+from kimi_tui.llm.provider import Dialect, tools_to_provider, written
+from kimi_tui.llm.written import Memory
 from kimi_tui.protocol.views import ModelView
 
 WINDOW = 128_000
@@ -51,6 +51,7 @@ class ReplayModel:
         self._script: dict[str, Any] | None = None
         self._queue: list[Reply] = []
         self._lock = asyncio.Lock()
+        self._memory = Memory()
 
     @property
     def view(self) -> ModelView:
@@ -69,7 +70,7 @@ class ReplayModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         await self.prepare(lambda *_: None)
-        last, sent, told, taken = await asyncio.to_thread(_seen_in, request)
+        last, sent, told, taken = await asyncio.to_thread(_seen_in, request, self._memory)
         reply = with_checkpoint(self._next(last, bool(request.tools)), told)
         await asyncio.sleep(reply.get("hang", 0))
         _fail(reply)
@@ -164,14 +165,13 @@ def script_chunks(reply: Reply) -> Iterator[dict[str, Any]]:
     yield {**_chunk({}, reason), "usage": reply.get("usage")}
 
 
-def _seen_in(request: Request) -> tuple[str, int, str, list[str]]:
+def _seen_in(request: Request, memory: Memory) -> tuple[str, int, str, list[str]]:
     """The last message as JSON, the size of the whole in tokens, the last message that names a checkpoint, and the ids
     of calls that are taken."""
-    messages = to_provider(request, Dialect(reasoning=True))
-    texts = [json.dumps(message, ensure_ascii=False) for message in messages]
-    told = next((text for text in reversed(texts) if _CHECKPOINT.search(text)), "")
-    sent = sum(map(rough_tokens, texts)) + rough_tokens_of(tools_to_provider(request.tools))
-    return texts[-1], sent, told, list(taken_ids(request))
+    messages = written(request, Dialect(reasoning=True), memory)
+    told = next((message.text for message in reversed(messages) if _CHECKPOINT.search(message.text)), "")
+    sent = sum(each.tokens for each in (*messages, *memory.tools(request.tools, tools_to_provider)))
+    return messages[-1].text, sent, told, list(taken_ids(request))
 
 
 def with_checkpoint(reply: Reply, sent: str) -> Reply:

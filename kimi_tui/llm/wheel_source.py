@@ -119,10 +119,12 @@ def _bundled() -> Iterator[Path]:
 
 
 def _size_of(scratch: Path) -> int:
+    """pip tidies up meanwhile: files and whole folders may be gone by the time they are looked at."""
     size = 0
-    for path in scratch.rglob("*"):
-        with contextlib.suppress(OSError):
-            size += path.stat().st_size if path.is_file() else 0
+    for folder, _, files in os.walk(scratch):  # unlike `rglob` it passes over a folder that has just gone
+        for name in files:
+            with contextlib.suppress(OSError):
+                size += os.lstat(f"{folder}/{name}").st_size
     return size
 
 

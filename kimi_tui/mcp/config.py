@@ -66,7 +66,18 @@ class ServerConfig:
 def read_servers(settings: Mapping[str, McpSettings], file: Path) -> tuple[list[ServerConfig], list[str]]:
     """All servers, those of the config first, and what was wrong with the file: one line each."""
     listed, notices = _file(file)
-    return [_resolved(name, server) for name, server in {**listed, **settings}.items()], notices
+    servers = {**listed, **settings}
+    notices += [line for name, server in servers.items() if not server.disabled for line in _missing(name, server)]
+    return [_resolved(name, server) for name, server in servers.items()], notices
+
+
+def _missing(name: str, server: McpSettings) -> list[str]:
+    """A line for variables that are asked for and not set: an empty key is refused in words that do not help."""
+    secrets = [*server.env.values(), *server.headers.values()]
+    texts = [server.command, server.url, *server.args, *(secret.get_secret_value() for secret in secrets)]
+    wanted = (match for text in texts for match in _VARIABLE.finditer(text))
+    unset = dict.fromkeys(match[1] for match in wanted if match[2] is None and match[1] not in os.environ)
+    return [f"the MCP server {name} wants the variable {', '.join(unset)}, which is not set"] if unset else []
 
 
 def _file(file: Path) -> tuple[dict[str, McpSettings], list[str]]:

@@ -1,8 +1,10 @@
-"""What a tool of a server gave back, as text and images: bounded, and with a word for what cannot be shown."""
+"""What a server gave back (a tool's result, a prompt, a resource) as text and images: bounded, and with a word for what
+cannot be shown."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,18 +31,42 @@ class McpResult:
 
 def result_of(answer: sdk.CallToolResult) -> McpResult:
     """The content in order; structured content only where there is no other."""
+    found = _gathered([_block(block) for block in answer.content], "\n", failed=answer.is_error)
+    if found.text or found.images or answer.structured_content is None:
+        return found
+    text = json.dumps(answer.structured_content, ensure_ascii=False, indent=1)
+    return McpResult(text[:TEXT_LIMIT], (), answer.is_error)
+
+
+def prompt_of(answer: sdk.GetPromptResult) -> McpResult:
+    """The messages as one. Where not all are the user's, each says whose it is."""
+    mixed = any(message.role != "user" for message in answer.messages)
+    parts = []
+    for message in answer.messages:
+        text, image = _block(message.content)
+        parts.append((f"{message.role.capitalize()}: {text}" if mixed and text else text, image))
+    return _gathered(parts, "\n\n")
+
+
+def resource_of(answer: sdk.ReadResourceResult) -> McpResult:
+    """All that stands at an address; what it is called is only said where it is more than one thing."""
+    parts = [_resource(content) for content in answer.contents]
+    if len(parts) == 1 and isinstance(text := getattr(answer.contents[0], "text", None), str):
+        parts = [(text, None)]
+    return _gathered(parts, "\n")
+
+
+def _gathered(parts: Sequence[tuple[str, ImageURLPart | None]], between: str, *, failed: bool = False) -> McpResult:
     texts: list[str] = []
     images: list[ImageURLPart] = []
-    for block in answer.content:
-        text, image = _block(block)
+    for said, image in parts:
+        text = said
         if image is not None and len(images) < IMAGES:
             images.append(image)
         elif image is not None:
             text = "[one more image, left out]"
         texts += [text] if text else []
-    if not texts and not images and answer.structured_content is not None:
-        texts = [json.dumps(answer.structured_content, ensure_ascii=False, indent=1)]
-    return McpResult("\n".join(texts)[:TEXT_LIMIT], tuple(images), answer.is_error)
+    return McpResult(between.join(texts)[:TEXT_LIMIT], tuple(images), failed)
 
 
 def _block(block: Any) -> tuple[str, ImageURLPart | None]:

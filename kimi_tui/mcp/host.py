@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
 from kimi_tui.llm.host import Emit, serve
 from kimi_tui.llm.masking import remember
 from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.content import McpResult
 from kimi_tui.mcp.faults import McpFault
 from kimi_tui.mcp.servers import Servers
 
 
 class Hosting:
-    """`watch` starts the servers and tells how they stand until it is cancelled; and `call`, `restart`, `close`."""
+    """`watch` starts the servers and tells how they stand until it is cancelled; and `call`, `prompt`, `resources`,
+    `read`, `restart`, `close`."""
 
     def __init__(self) -> None:
         self._servers = Servers((), Path())
@@ -28,7 +31,13 @@ class Hosting:
             case "watch":
                 await self._watch(request, emit)
             case "call":
-                emit(await self._call(request["name"], request["arguments"]))
+                emit(await _answered(self._call(request["name"], request["arguments"])))
+            case "prompt":
+                emit(await _answered(self._prompt(request["server"], request["name"], request["arguments"])))
+            case "read":
+                emit(await _answered(self._read(request["server"], request["uri"])))
+            case "resources":
+                emit(await self._resources(request["server"]))
             case "restart":
                 await self._servers.restart(request["name"])
             case "close":
@@ -62,18 +71,39 @@ class Hosting:
             }
             for tool in self._servers.tools()
         ]
-        return {"servers": [dataclasses.asdict(view) for view in self._servers.status()], "tools": tools}
+        return {
+            "servers": [dataclasses.asdict(view) for view in self._servers.status()],
+            "tools": tools,
+            "prompts": [dataclasses.asdict(prompt) for prompt in self._servers.prompts()],
+        }
 
-    async def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _call(self, name: str, arguments: dict[str, Any]) -> McpResult:
         tool = next((tool for tool in self._servers.tools() if tool.name == name), None)
         if tool is None:
-            return {"refused": f"The server of {name} is not connected."}
+            raise McpFault(f"The server of {name} is not connected.")
+        return await tool.call(arguments)
+
+    async def _prompt(self, server: str, name: str, arguments: dict[str, str]) -> McpResult:
+        return await self._servers.named(server).prompt(name, arguments)
+
+    async def _read(self, server: str, uri: str) -> McpResult:
+        return await self._servers.named(server).read(uri)
+
+    async def _resources(self, server: str) -> dict[str, Any]:
         try:
-            result = await tool.call(arguments)
+            found = await self._servers.named(server).resources()
         except McpFault as fault:
             return {"refused": str(fault)}
-        images = [part.image_url.url for part in result.images]
-        return {"text": result.text, "images": images, "failed": result.failed}
+        return {"resources": [dataclasses.asdict(resource) for resource in found]}
+
+
+async def _answered(asked: Awaitable[McpResult]) -> dict[str, Any]:
+    try:
+        result = await asked
+    except McpFault as fault:
+        return {"refused": str(fault)}
+    images = [part.image_url.url for part in result.images]
+    return {"text": result.text, "images": images, "failed": result.failed}
 
 
 if __name__ == "__main__":

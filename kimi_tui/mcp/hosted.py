@@ -21,6 +21,7 @@ from kimi_tui.llm.model import ModelFault
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.content import McpResult
 from kimi_tui.mcp.faults import McpFault
+from kimi_tui.mcp.server import McpPrompt, McpResource
 from kimi_tui.protocol.messages import ImageURLPart
 from kimi_tui.protocol.views import McpServerView
 
@@ -49,16 +50,25 @@ class HostedTool:
 
     async def call(self, arguments: dict[str, Any]) -> McpResult:
         """Raises McpFault. Cancelling tells the server that nobody waits any more."""
-        answer: dict[str, Any] = {"refused": "The call was not answered."}
-        try:
-            async for event in self.child.call("call", name=self.name, arguments=arguments):
-                answer = event
-        except ModelFault:
-            answer = {"refused": "The process that speaks to the MCP servers has ended."}
-        if "refused" in answer:
-            raise McpFault(answer["refused"])
-        images = tuple(ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in answer["images"])
-        return McpResult(answer["text"], images, answer["failed"])
+        return _result(await _asked(self.child, "call", name=self.name, arguments=arguments))
+
+
+async def _asked(child: Child, do: str, **what: Any) -> dict[str, Any]:
+    """The one answer of the process. Raises McpFault."""
+    answer: dict[str, Any] = {"refused": "The call was not answered."}
+    try:
+        async for event in child.call(do, **what):
+            answer = event
+    except ModelFault:
+        answer = {"refused": "The process that speaks to the MCP servers has ended."}
+    if "refused" in answer:
+        raise McpFault(answer["refused"])
+    return answer
+
+
+def _result(answer: dict[str, Any]) -> McpResult:
+    images = tuple(ImageURLPart(image_url=ImageURLPart.ImageURL(url=url)) for url in answer["images"])
+    return McpResult(answer["text"], images, answer["failed"])
 
 
 class HostedServers:
@@ -78,6 +88,7 @@ class HostedServers:
         self._child = Child(HOST, log_dir / "mcp.log")
         self._views = tuple(_at_rest(config) for config in configs)
         self._tools: tuple[HostedTool, ...] = ()
+        self._prompts: tuple[McpPrompt, ...] = ()
         self._watching: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._closed = False
@@ -93,6 +104,22 @@ class HostedServers:
     def tools(self) -> tuple[HostedTool, ...]:
         """Of all servers that are connected now."""
         return self._tools
+
+    def prompts(self) -> tuple[McpPrompt, ...]:
+        return self._prompts
+
+    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> McpResult:
+        """A prompt with its arguments filled in. Raises McpFault."""
+        return _result(await _asked(self._child, "prompt", server=server, name=name, arguments=arguments))
+
+    async def resources(self, server: str) -> list[McpResource]:
+        """What can be read there. Raises McpFault."""
+        answer = await _asked(self._child, "resources", server=server)
+        return [McpResource(**resource) for resource in answer["resources"]]
+
+    async def read(self, server: str, uri: str) -> McpResult:
+        """Raises McpFault."""
+        return _result(await _asked(self._child, "read", server=server, uri=uri))
 
     async def settled(self, seconds: float) -> None:
         """Wait until each server that was started is ready or has failed, but no longer than that."""
@@ -155,8 +182,9 @@ class HostedServers:
         if "notice" in event:
             self._notice(event["notice"])
             return
-        self._views = tuple(McpServerView(**{**view, "tools": tuple(view["tools"])}) for view in event["servers"])
+        self._views = tuple(_view(view) for view in event["servers"])
         self._tools = tuple(HostedTool(**tool, child=self._child) for tool in event["tools"])
+        self._prompts = tuple(_prompt(prompt) for prompt in event["prompts"])
         self._tell()
 
     def _lost(self, fault: ModelFault) -> None:
@@ -164,11 +192,8 @@ class HostedServers:
         if self._closed:
             return
         error = "the process that speaks to the servers has ended"
-        self._tools = ()
-        self._views = tuple(
-            view if view.state == "stopped" else dataclasses.replace(view, state="failed", tools=(), error=error)
-            for view in self._views
-        )
+        self._tools, self._prompts = (), ()
+        self._views = tuple(view if view.state == "stopped" else _gone(view, error) for view in self._views)
         self._notice(f"the MCP servers are gone: {error}; /mcp starts them again. {fault.hint}".strip())
         self._tell()
 
@@ -176,6 +201,18 @@ class HostedServers:
         self._news.set()
         if not self._closed:
             self._changed()
+
+
+def _gone(view: McpServerView, error: str) -> McpServerView:
+    return dataclasses.replace(view, state="failed", tools=(), prompts=(), resources=False, error=error)
+
+
+def _view(view: dict[str, Any]) -> McpServerView:
+    return McpServerView(**{**view, "tools": tuple(view["tools"]), "prompts": tuple(view["prompts"])})
+
+
+def _prompt(prompt: dict[str, Any]) -> McpPrompt:
+    return McpPrompt(**{**prompt, "arguments": tuple((name, needed) for name, needed in prompt["arguments"])})
 
 
 def _at_rest(config: ServerConfig) -> McpServerView:

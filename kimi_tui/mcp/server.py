@@ -10,12 +10,12 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kimi_tui.mcp.config import ServerConfig
-from kimi_tui.mcp.content import McpResult, result_of
+from kimi_tui.mcp.content import McpResult, prompt_of, resource_of, result_of
 from kimi_tui.mcp.faults import McpFault, masked, told
 from kimi_tui.mcp.names import tool_name
 from kimi_tui.mcp.schema import Schema, strict
@@ -33,8 +33,13 @@ STEADY = 30.0
 """Seconds that a connection must have held for earlier failures to be forgotten."""
 TOOLS = 128
 """Of one server, at most."""
+PROMPTS = 64
+RESOURCES = 500
+"""Of one server, at most; further ones are not listed, but can be read."""
 DESCRIPTION = 4000
 """Characters of a tool's description."""
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,27 @@ class McpTool:
         return await self.server.call(self.original, arguments)
 
 
+@dataclass(frozen=True, slots=True)
+class McpPrompt:
+    """A request that a server has ready for the user."""
+
+    server: str
+    name: str
+    description: str
+    arguments: tuple[tuple[str, bool], ...] = ()
+    """Name, and whether it must be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpResource:
+    """Something that can be read from a server. `uri` may be a template with `{names}`."""
+
+    uri: str
+    name: str
+    about: str = ""
+    """Kind and description, where they are known."""
+
+
 class Server:
     """`changed` is called on every change of state, tools or error; `failed` once for a row of failures."""
 
@@ -62,6 +88,8 @@ class Server:
     ) -> None:
         self.config = config
         self.tools: tuple[McpTool, ...] = ()
+        self.prompts: tuple[McpPrompt, ...] = ()
+        self.has_resources = False
         self.settled = asyncio.Event()
         """It has become ready, or has failed, at least once since it was started."""
         self._work_dir, self._changed, self._failed = work_dir, changed, failed
@@ -86,6 +114,8 @@ class Server:
             transport=self.config.transport,
             target=self.config.shown_target,
             tools=tuple(tool.name for tool in self.tools),
+            prompts=tuple(prompt.name for prompt in self.prompts),
+            resources=self.has_resources,
             error=self._error,
             retry_at=self._retry_at,
             said=masked(self._ears.said, self.config.secrets),
@@ -111,12 +141,28 @@ class Server:
         self.start()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> McpResult:
-        """Ask the server. Raises McpFault when it cannot answer."""
+        """Have a tool do something. Raises McpFault when the server cannot answer."""
+        return result_of(await self._asked(lambda client: client.call_tool(tool, _sendable(arguments))))
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> McpResult:
+        """A prompt with its arguments filled in. Raises McpFault."""
+        return prompt_of(await self._asked(lambda client: client.get_prompt(name, _sendable(arguments))))
+
+    async def read(self, uri: str) -> McpResult:
+        """A resource. Raises McpFault."""
+        return resource_of(await self._asked(lambda client: client.read_resource(uri)))
+
+    async def resources(self) -> list[McpResource]:
+        """What can be read, templates last. Raises McpFault."""
+        return await self._asked(resources_of)
+
+    async def _asked(self, question: Callable[[Client], Awaitable[Answer]]) -> Answer:
         client = self._client
         if client is None:
             raise McpFault(f"The server {self.name} is not connected{f': {self._error}' if self._error else ''}.")
         try:
-            return result_of(await client.call_tool(tool, _sendable(arguments)))
+            async with asyncio.timeout(self.config.timeout):
+                return await question(client)
         except Exception as fault:
             log.info("a call of %s failed: %s", self.name, type(fault).__name__)
             raise McpFault(masked(self._explained(fault), self.config.secrets)) from None
@@ -125,7 +171,7 @@ class Server:
         import mcp.types as sdk
         from mcp import MCPError
 
-        if isinstance(fault, MCPError) and fault.error.code == sdk.REQUEST_TIMEOUT:
+        if isinstance(fault, TimeoutError):
             return f"The server {self.name} gave no answer within {self.config.timeout:g} s."
         if isinstance(fault, MCPError) and fault.error.code == sdk.CONNECTION_CLOSED:
             return f"The connection to the server {self.name} ended before it answered."
@@ -160,7 +206,7 @@ class Server:
                 probing = self._failures % 2 == 0
                 opening = connection(self.config, self._work_dir, self._ears, probing=probing)
                 client = await stack.enter_async_context(opening)
-                self.tools = await self._listed(client)
+                await self._look(client)
             self._client = client
             self._error = ""
             self._set("ready")
@@ -168,12 +214,12 @@ class Server:
                 await self._news.wait()
                 self._news.clear()
                 if not self._ended:
-                    self.tools = await self._listed(client)
+                    await self._look(client)
                     self._changed()
 
     async def _another_attempt(self, fault: str, hopeless: bool) -> bool:
         """Tell what went wrong, and wait until it is time to try again. False: not by itself."""
-        self.tools = ()
+        self._offer_nothing()
         self._error = fault
         if self._failures == 0:
             self._failed(fault)
@@ -185,6 +231,24 @@ class Server:
         await asyncio.sleep(wait)
         self._retry_at = None
         return again
+
+    def _offer_nothing(self) -> None:
+        self.tools, self.prompts, self.has_resources = (), (), False
+
+    async def _look(self, client: Client) -> None:
+        """What it offers now. Only tools must be told in good order for a server to be of use."""
+        self.tools = await self._listed(client)
+        capabilities = client.server_capabilities
+        self.has_resources = capabilities.resources is not None
+        self.prompts = await self._listed_prompts(client) if capabilities.prompts is not None else ()
+
+    async def _listed_prompts(self, client: Client) -> tuple[McpPrompt, ...]:
+        try:
+            page = await client.list_prompts()
+        except Exception as fault:
+            log.warning("the prompts of %s could not be listed: %s", self.name, type(fault).__name__)
+            return ()
+        return tuple(_prompt(self.name, prompt) for prompt in page.prompts[:PROMPTS])
 
     async def _listed(self, client: Client) -> tuple[McpTool, ...]:
         found: dict[str, McpTool] = {}
@@ -210,7 +274,8 @@ class Server:
     def _set(self, state: McpState) -> None:
         self._state = state
         if state == "stopped":
-            self.tools, self._client = (), None
+            self._offer_nothing()
+            self._client = None
         if state != "starting":
             self.settled.set()
         self._changed()
@@ -225,6 +290,39 @@ class Server:
         if not lines or self.config.transport != "stdio":
             return fault
         return f"{fault}; its last words: {masked(lines[-1][:200], self.config.secrets)}"
+
+
+async def resources_of(client: Client) -> list[McpResource]:
+    """The resources of a server, then its templates; many servers have only one of the two."""
+    import mcp.types as sdk
+    from mcp import MCPError
+
+    found: list[McpResource] = []
+    cursor: str | None = None
+    while len(found) < RESOURCES:
+        page = await client.list_resources(cursor=cursor)
+        found += [_resource(one.uri, one) for one in page.resources]
+        cursor = page.next_cursor
+        if not cursor or not page.resources:
+            break
+    try:
+        templates = (await client.list_resource_templates()).resource_templates
+    except MCPError as fault:
+        if fault.error.code != sdk.METHOD_NOT_FOUND:
+            raise
+        templates = []
+    return [*found, *(_resource(one.uri_template, one) for one in templates)][:RESOURCES]
+
+
+def _resource(uri: str, one: Any) -> McpResource:
+    about = " · ".join(filter(None, (one.mime_type, one.description)))
+    return McpResource(uri, (one.title or one.name)[:200], about[:DESCRIPTION])
+
+
+def _prompt(server: str, prompt: Any) -> McpPrompt:
+    description = " ".join((prompt.description or prompt.title or prompt.name).split())[:DESCRIPTION]
+    arguments = tuple((argument.name, bool(argument.required)) for argument in prompt.arguments or ())
+    return McpPrompt(server, prompt.name, description, arguments)
 
 
 def _sendable(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from kimi_tui.mcp.config import ServerConfig
-from kimi_tui.mcp.server import McpTool, Server
+from kimi_tui.mcp.faults import McpFault
+from kimi_tui.mcp.server import McpPrompt, McpTool, Server
 from kimi_tui.protocol.views import McpServerView
 
 
@@ -48,6 +49,16 @@ class Servers:
     def tools(self) -> tuple[McpTool, ...]:
         """Of all servers that are connected now."""
         return tuple(tool for server in self._servers.values() for tool in server.tools)
+
+    def prompts(self) -> tuple[McpPrompt, ...]:
+        return tuple(prompt for server in self._servers.values() for prompt in server.prompts)
+
+    def named(self, name: str) -> Server:
+        """Raises McpFault when there is none of that name."""
+        server = self._servers.get(name)
+        if server is None:
+            raise McpFault(f"There is no MCP server {name!r}. There are: {', '.join(self._servers) or 'none'}.")
+        return server
 
     async def settled(self, seconds: float) -> None:
         """Wait until each server that was started is ready or has failed, but no longer than that."""

@@ -8,15 +8,17 @@ import logging
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.mending import mend
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    import httpx2
     from mcp import Client
     from mcp.client import Transport
     from mcp.shared._stream_protocols import ReadStream
@@ -28,11 +30,14 @@ SAID = 4000
 """Characters that are kept of what a server writes to its standard error."""
 
 
+_NEWS = {f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")}
+
+
 class Ears:
     """What is heard of a connection beside its answers."""
 
-    def __init__(self, on_end: Callable[[], None], on_tools: Callable[[], None]) -> None:
-        self.on_end, self.on_tools = on_end, on_tools
+    def __init__(self, on_end: Callable[[], None], on_news: Callable[[], None]) -> None:
+        self.on_end, self.on_news = on_end, on_news
         self.status = 0
         """Of the newest HTTP response."""
         self._said: deque[str] = deque()
@@ -70,14 +75,15 @@ async def connection(config: ServerConfig, work_dir: str, ears: Ears, *, probing
         transport = await _transport(config, work_dir, ears, stack)
 
         async def on_message(message: Any) -> None:
-            if getattr(message, "method", "") == "notifications/tools/list_changed":
-                ears.on_tools()
+            if getattr(message, "method", "") in _NEWS:
+                ears.on_news()
 
         client = Client(
             _Heard(transport, ears.on_end),
             mode="auto" if probing else "legacy",
             cache=None,
-            read_timeout_seconds=config.timeout,
+            # of the handshake and the list of tools, for which the limit on starting is meant; calls have their own
+            read_timeout_seconds=config.timeout + config.startup_timeout,
             client_info=Implementation(name=CLIENT, version=_version()),
             message_handler=on_message,
         )
@@ -104,26 +110,41 @@ async def _transport(config: ServerConfig, work_dir: str, ears: Ears, stack: Asy
         )
         return stdio_client(parameters, errlog=errors)
     if config.transport == "sse":
-        from mcp.client.sse import sse_client
-
-        return sse_client(config.url, headers=dict(config.headers), sse_read_timeout=3600)
+        return _sse(config, ears)
     return await _http(config, ears, stack)
+
+
+def _sse(config: ServerConfig, ears: Ears) -> Transport:
+    from mcp.client.sse import sse_client
+
+    def client(
+        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        return _http_client(ears, headers or {}, timeout, follow=True)
+
+    return sse_client(config.url, headers=dict(config.headers), sse_read_timeout=3600, httpx_client_factory=client)
 
 
 async def _http(config: ServerConfig, ears: Ears, stack: AsyncExitStack) -> Transport:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
+    client = _http_client(ears, config.headers, httpx2.Timeout(30.0, read=max(300.0, config.timeout)))
+    await stack.enter_async_context(client)
+    return streamable_http_client(config.url, http_client=client)
+
+
+def _http_client(
+    ears: Ears, headers: Mapping[str, str], timeout: httpx2.Timeout | None, *, follow: bool = False
+) -> httpx2.AsyncClient:
+    import httpx2
+
     async def note(response: httpx2.Response) -> None:
         ears.status = response.status_code
 
-    client = httpx2.AsyncClient(
-        headers=dict(config.headers),
-        timeout=httpx2.Timeout(30.0, read=max(300.0, config.timeout)),
-        event_hooks={"response": [note]},
+    return httpx2.AsyncClient(
+        headers=dict(headers), timeout=timeout, follow_redirects=follow, event_hooks={"response": [note]}
     )
-    await stack.enter_async_context(client)
-    return streamable_http_client(config.url, http_client=client)
 
 
 @asynccontextmanager
@@ -168,8 +189,16 @@ class _Heard:
         return await self._inner.__aexit__(kind, value, trace)
 
 
+def _mended(message: Any) -> Any:
+    """The same message; the result in it made what the SDK takes."""
+    answer = getattr(message, "message", None)
+    if answer is not None and isinstance(result := getattr(answer, "result", None), dict):
+        answer.result = mend(result)
+    return message
+
+
 class _HeardStream:
-    """The stream of a server's messages, with an ear at its end."""
+    """The stream of a server's messages, mended where need be, with an ear at its end."""
 
     def __init__(self, inner: ReadStream[Any], on_end: Callable[[], None]) -> None:
         self._inner, self._on_end = inner, on_end
@@ -182,13 +211,13 @@ class _HeardStream:
 
     async def __anext__(self) -> Any:
         try:
-            return await self._inner.__anext__()
+            return _mended(await self._inner.__anext__())
         except StopAsyncIteration:
             self._on_end()
             raise
 
     async def receive(self) -> Any:
-        return await self._inner.receive()
+        return _mended(await self._inner.receive())
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -131,6 +131,24 @@ class RevertTo(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class DraftNote(Command):
+    """Has the model write a note about what `RevertTo` would take back. Nothing is stored. See `NoteDrafted`."""
+
+    checkpoint: int | None
+    file: str | None = None
+    offset: int | None = None
+    begun: str = ""
+    """What the user has typed so far."""
+    number: int = 0
+    """Comes back with every answer. A new draft ends the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopDraft(Command):
+    """Ends the `DraftNote` that runs, if one does."""
+
+
+@dataclass(frozen=True, slots=True)
 class Undo(Command):
     """Takes back the last switch of timelines, whatever made it."""
 
@@ -290,7 +308,7 @@ class RemoveSession(Command):
 
 @dataclass(frozen=True, slots=True)
 class Fork(Command):
-    """Continues in a copy of the session; with a checkpoint, from right before it."""
+    """Continues in a copy of the session; with a checkpoint, from right before it; with a file, in that rotation."""
 
     checkpoint: int | None = None
     file: str | None = None
@@ -334,7 +352,7 @@ class KeepDraft(Command):
 
 @dataclass(frozen=True, slots=True)
 class StopTask(Command):
-    """Ends a background task and all that it started; also one that a killed run left behind."""
+    """Ends a background task, command or subagent, and all that it started; also one that a killed run left behind."""
 
     id: str
 
@@ -344,6 +362,13 @@ class ReadTask(Command):
     """Answered by `TaskRead`."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSubagent(Command):
+    """Answered by `SubagentRead`: what the subagent of this call did. For a card that was not there to see it."""
+
+    call_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -346,9 +346,21 @@ class ToolCallFinished(Event):
 
 @dataclass(frozen=True, slots=True)
 class SubagentChanged(Event):
-    """A subagent was started, did something, or has ended. Its steps come as `ToolOutputDelta` of its call."""
+    """A subagent was started, did something, or has ended. Its steps come as `ToolOutputDelta` of its call; those of
+    one in the background go on after the call has ended."""
 
     subagent: SubagentView
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRead(Event):
+    """What a subagent of an earlier time did for a call, read from its own context file."""
+
+    call_id: str
+    subagent: SubagentView | None
+    """None when there is no such subagent any more."""
+    steps: str = ""
+    """The newest of them, a line each, as they came as `ToolOutputDelta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +440,18 @@ class FilePreviewed(Event):
     """From what stands there now to what would be put back; None when that is no text."""
 
 
+@dataclass(frozen=True, slots=True)
+class NoteDrafted(Event):
+    """How a `DraftNote` stands. It ends with `done`, `stopped` or `failed`."""
+
+    number: int
+    state: Literal["writing", "done", "stopped", "failed"]
+    text: str = ""
+    """All of the note so far."""
+    message: str = ""
+    """Why it failed and what to do, or what it waits for."""
+
+
 CompactionPhase = Literal["hooks", "reading", "summarising", "reviewing", "switching"]
 
 
@@ -494,6 +518,8 @@ class PruningProposed(Event):
 class RotationRead(Event):
     file: str
     entries: tuple[Entry, ...]
+    rows: tuple[TimelineRow, ...] = ()
+    """Its steps, newest first, as the timeline draws them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,6 +576,8 @@ class TaskRead(Event):
     task: TaskView
     output: str
     """The newest part of it; `task.output_file` has more."""
+    entries: tuple[Entry, ...] = ()
+    """Of a subagent: the newest part of its conversation."""
 
 
 @dataclass(frozen=True, slots=True)

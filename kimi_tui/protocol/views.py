@@ -189,6 +189,7 @@ class RevertPreview:
     steps: int = 0
     messages: int = 0
     tokens: int = 0
+    """What the gauge would fall by; negative where it would rise, as it can for a rotation."""
     tool_calls: int = 0
     files: tuple[FileTouched, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -384,10 +385,11 @@ while nobody watched and left no word of how."""
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """A command in the background."""
+    """A command in the background, or a subagent."""
 
     id: str
     command: str
+    """Of a subagent: its type, its id and what it is to do."""
     status: TaskStatus
     description: str = ""
     pid: int | None = None
@@ -404,6 +406,8 @@ class TaskView:
     """Started by a run of the program that was killed."""
     session: str = ""
     """Folder of the session that started it, when that is another one than the open one."""
+    agent: SubagentView | None = None
+    """The subagent that it is, as it stands; None for a command."""
 
 
 McpState = Literal["starting", "ready", "failed", "stopped"]
@@ -421,6 +425,10 @@ class McpServerView:
     """The program, or the address without what could be a key."""
     tools: tuple[str, ...] = ()
     """As the model knows them: `mcp__<server>__<tool>`."""
+    prompts: tuple[str, ...] = ()
+    """As the server calls them; the user's commands are `/mcp:<server>:<prompt>`."""
+    resources: bool = False
+    """It has something to be read."""
     error: str = ""
     """Of the last failure; kept until the next success."""
     retry_at: float | None = None

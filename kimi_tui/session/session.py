@@ -13,7 +13,7 @@ from pathlib import Path
 from kimi_tui.faults import Fault
 from kimi_tui.places import make_private, sessions_folder
 from kimi_tui.session.peek import CONTEXT, has_messages, holds_nothing
-from kimi_tui.session.state import SessionState, load_state, read_state, save_state
+from kimi_tui.session.state import SessionState, load_state, read_state, save_state, sweep
 
 _NOT_COPIED = ("*.lock", ".*", "*.tmp", "tasks")
 
@@ -64,6 +64,10 @@ class Session:
     def load_state(self) -> tuple[SessionState, str]:
         """The state, and a line for the user when the file was damaged and has been set aside."""
         return load_state(self.folder)
+
+    def sweep(self) -> None:
+        """Remove what a killed run left half written. For whoever holds the session's lock."""
+        sweep(self.folder)
 
     def save_state(self, state: SessionState) -> None:
         """Write `state.json` in one step, making the folder if need be. Raises `OSError` or `Fault`."""

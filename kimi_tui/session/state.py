@@ -5,6 +5,7 @@ The keys that kimi-cli has too are written as it writes them; ours stand under `
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -142,9 +143,21 @@ def save_state(folder: Path, state: SessionState) -> None:
     write_atomically(folder / STATE, json.dumps(state.rest, ensure_ascii=False, indent=2))
 
 
+def sweep(folder: Path) -> None:
+    """Remove what a write of `state.json` left when it was killed. For whoever holds the session's lock."""
+    for stray in folder.glob(f"{_unfinished(STATE)}*"):
+        with contextlib.suppress(OSError):
+            stray.unlink()
+
+
+def _unfinished(name: str) -> str:
+    """How the new content of a file is called until it takes the old one's place."""
+    return f".{name}."
+
+
 def write_atomically(path: Path, text: str) -> None:
     """The old content or the new one, whatever happens; lone surrogates are replaced. Raises `OSError`."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_unfinished(path.name))
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))

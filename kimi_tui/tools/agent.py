@@ -9,15 +9,10 @@ from typing import ClassVar, Literal, get_args
 from pydantic import Field
 
 from kimi_tui.resources import prompt
-from kimi_tui.tools.base import Call, Params, ToolResult, failed
+from kimi_tui.tools.base import Call, Params, ToolResult
 
 SubagentType = Literal["coder", "explore", "plan"]
 SUBAGENT_TYPES: tuple[SubagentType, ...] = get_args(SubagentType)
-
-NO_BACKGROUND = (
-    "Subagents do not run in the background here, and this one was not started. Call Agent again without "
-    "run_in_background: several calls in one step run side by side."
-)
 
 
 class AgentParams(Params):
@@ -31,14 +26,17 @@ class AgentParams(Params):
         description="coder: reads, changes and runs. explore: finds things out, changes nothing. plan: works out a "
         "way to do something, changes nothing.",
     )
-    run_in_background: bool = Field(default=False, description="Not available: leave it false.")
+    run_in_background: bool = Field(
+        default=False,
+        description="Let it work as a background task and go on at once; its report comes when it is done.",
+    )
     resume: str | None = Field(
         default=None, description="The id of an earlier subagent that is to go on with all it remembers."
     )
 
 
 Delegate = Callable[[AgentParams, Call], Awaitable[ToolResult]]
-"""Runs a subagent to its end. Cancelling it ends the subagent."""
+"""Runs a subagent to its end, or starts it as a background task. Cancelling a call that waits ends the subagent."""
 
 
 class Agent:
@@ -60,6 +58,4 @@ class Agent:
         return params.subagent_type.capitalize(), params.description
 
     async def __call__(self, params: AgentParams, call: Call) -> ToolResult:
-        if params.run_in_background:
-            return failed(NO_BACKGROUND, brief="not available")
         return await self._delegate(params, call)

@@ -171,9 +171,14 @@ def _similar(place: Place) -> str:
     return f" Its folder has: {', '.join(spell(name) for name in names)}." if names else ""
 
 
+def free_to_read(place: Place, call: Call) -> bool:
+    """Whether it may be read without a question."""
+    return not place.outside or (call.output_dir is not None and place.path.is_relative_to(call.output_dir.resolve()))
+
+
 async def admit_reading(place: Place, call: Call, tool: str, what: str = "read") -> ToolResult | None:
     """None when it may be read; outside the allowed folders the user is asked, with the real path."""
-    if not place.outside or (call.output_dir is not None and place.path.is_relative_to(call.output_dir.resolve())):
+    if free_to_read(place, call):
         return None
     return await permit(call, _view(place, call, tool, f"{what} outside the work folder"))
 

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 
 from kimi_tui.resources import prompt
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
-from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate, regular_file
+from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, free_to_read, locate, regular_file
 from kimi_tui.tools.text import plural, visible
 from kimi_tui.tools.text_file import EDIT_LIMIT, SNIFF, Coding, coding_of, refuse_binary
 
@@ -58,7 +58,9 @@ class ReadFile:
 
     async def __call__(self, params: ReadFileParams, call: Call) -> ToolResult:
         try:
-            place = await asyncio.to_thread(locate, params.path, call)
+            place, result = await asyncio.to_thread(_read_if_free, params, call)
+            if result is not None:
+                return result
             refused = await admit_reading(place, call, self.name)
             return refused if refused is not None else await asyncio.to_thread(_read, place, params)
         except (PathFault, OSError) as fault:
@@ -72,6 +74,12 @@ class _Page:
     lines: list[tuple[int, bytes]]
     total: int
     ends_open: bool
+
+
+def _read_if_free(params: ReadFileParams, call: Call) -> tuple[Place, ToolResult | None]:
+    """Where the file is, and its lines if nobody has to be asked for them: one trip to the worker for most calls."""
+    place = locate(params.path, call)
+    return place, _read(place, params) if free_to_read(place, call) else None
 
 
 def _read(place: Place, params: ReadFileParams) -> ToolResult:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -105,10 +106,16 @@ class RemoteTool:
             result = await self._remote.call(arguments)
         except self._faults as fault:
             return failed(str(fault), brief="failed")
-        output = clip(clean(result.text), where=_kept_whole(result.text, self.name, call))
+        told = remote_output(result, self.name, call)
         if result.failed:
-            return ToolResult(output, "error", f"{what} says that it did not work.", "failed", tuple(result.images))
-        return ToolResult(output, brief=_brief(result), parts=tuple(result.images))
+            return replace(told, outcome="error", message=f"{what} says that it did not work.", brief="failed")
+        return told
+
+
+def remote_output(result: RemoteResult, name: str, call: Call) -> ToolResult:
+    """What a server gave, for the model and the screen; of a long text the whole is kept in a file."""
+    output = clip(clean(result.text), where=_kept_whole(result.text, name, call))
+    return ToolResult(output, brief=_brief(result), parts=tuple(result.images))
 
 
 def _arguments(params: BaseModel) -> dict[str, Any]:

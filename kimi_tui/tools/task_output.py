@@ -19,7 +19,7 @@ LONGEST = 3600
 
 
 class TaskOutputParams(Params):
-    task_id: str = Field(min_length=1, description="The task's id, as Shell gave it.")
+    task_id: str = Field(min_length=1, description="The task's id, as Shell or Agent gave it.")
     block: bool = Field(default=False, description="Wait until the task has ended, at most `timeout` seconds.")
     timeout: int = Field(default=30, ge=0, le=LONGEST, description="Seconds to wait when `block` is true.")
 

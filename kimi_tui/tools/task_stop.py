@@ -13,7 +13,7 @@ from kimi_tui.tools.base import Call, Params, ToolResult, failed
 
 
 class TaskStopParams(Params):
-    task_id: str = Field(min_length=1, description="The task's id, as Shell gave it.")
+    task_id: str = Field(min_length=1, description="The task's id, as Shell or Agent gave it.")
     reason: str = Field(default="", description="Why, in a few words, for the user.")
 
 

@@ -40,6 +40,9 @@ from kimi_tui.tools.text import one_line, visible
 __all__ = ["OpenCall", "StepInterrupted", "StepResults", "Toolset", "Watch"]
 
 
+_NO_KEY = CallKey("", "")
+
+
 class Toolset:
     """Tools by name. Knows their schemas, checks arguments, runs calls, notices repeats."""
 
@@ -72,7 +75,7 @@ class Toolset:
 
     def view(self, call: ToolCall, result: Message | None = None) -> ToolView:
         """The card of a call as it stands in the log, with its result where there is one."""
-        view = self._prepare(call).view
+        view = self._checked(call).view
         if result is None:
             return view
         return finished(view, from_message(result), stored_seconds(result))
@@ -82,18 +85,16 @@ class Toolset:
 
         Exactly one message a call, in call order. Raises StepInterrupted, with the results, when cancelled.
         """
-        slots = [self._prepare(call) for call in calls]
+        slots = [self._checked(call, CallKey.of(call.function.name, call.function.arguments)) for call in calls]
         first: dict[CallKey, Slot] = {}
         for slot in slots:
             slot.twin = first.get(slot.key)
             first.setdefault(slot.key, slot)
         return await StepRun(slots, open_call, watch or Watch(), self.repeats).run()
 
-    def _prepare(self, call: ToolCall) -> Slot:
+    def _checked(self, call: ToolCall, key: CallKey = _NO_KEY) -> Slot:
         name, text = call.function.name, call.function.arguments
-        slot = Slot(
-            call, CallKey.of(name, text), ToolView(call.id, name, name, one_line(text or ""), visible(text or ""))
-        )
+        slot = Slot(call, key, ToolView(call.id, name, name, one_line(text or ""), visible(text or "")))
         tool = self._tools.get(name)
         if tool is None:
             slot.result = failed(self._unknown(name), brief="unknown tool")
@@ -109,6 +110,11 @@ class Toolset:
         return slot
 
     def _unknown(self, name: str) -> str:
+        if name.startswith("mcp__"):
+            return (
+                f"There is no tool {one_line(name, 60)!r} now: its server is not connected. It is started again by "
+                "itself; do without it for the moment."
+            )
         close = difflib.get_close_matches(name, self._tools, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
         return f"There is no tool {one_line(name, 60)!r}.{hint} The tools are: {', '.join(self._tools)}."

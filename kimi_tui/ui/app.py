@@ -76,6 +76,15 @@ class KimiApp(Leaving):
             vars(driver)["_file"] = LastingOutput(file)
         return driver
 
+    @property
+    def broke(self) -> Exception | None:
+        """The fault of the program's own that ended it, if one did."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        """No page of frames with the values of all variables, keys among them: who started the app tells what broke."""
+        self._close_messages_no_wait()
+
     def get_default_screen(self) -> Screen[None]:
         return self.chat
 

@@ -169,7 +169,7 @@ def _tool(entry: Entry, drawing: Drawing) -> list[Row]:
         return _note(entry, drawing)
     rows = [_tool_row(tool, drawing)]
     rows += [row for diff in tool.diffs for row in _diff_rows(diff, drawing)]
-    return rows + _helper(tool, drawing) + _tool_output(tool, drawing) + _brought(tool, drawing)
+    return rows + _helper(drawing) + _tool_output(tool, drawing) + _brought(tool, drawing)
 
 
 def _brought(tool: ToolView, drawing: Drawing) -> list[Row]:
@@ -218,11 +218,12 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
     return []
 
 
-def _helper(tool: ToolView, drawing: Drawing) -> list[Row]:
-    """The agent that a call started: its gauge, and what it did; folded only the newest of it while it works."""
+def _helper(drawing: Drawing) -> list[Row]:
+    """The agent that a call started: its gauge, and what it did; folded only the newest of it while it works, which in
+    the background it may do longer than the call."""
     if drawing.helper is None:
         return []
-    running = tool.outcome == "running"
+    running = drawing.helper.state == "running"
     head = helper_head(drawing.helper, running, drawing.column, drawing.marks)
     lead = rail(drawing.marks)
     if drawing.unfolded and drawing.live:

@@ -100,6 +100,8 @@ class Conversation:
                 self._output(call_id, text)
             case ev.SubagentChanged(subagent):
                 self._helped(subagent)
+            case ev.SubagentRead(call_id, SubagentView() as subagent, steps):
+                self._helped_before(call_id, subagent, steps)
             case ev.MessageStored(start, entries):
                 self._store(start, entries)
             case ev.TurnStarted(entry, index) | ev.SteerTaken(index, entry) | ev.EntryAdded(index, entry):
@@ -166,6 +168,13 @@ class Conversation:
     def _helped(self, subagent: SubagentView) -> None:
         if block := self._calls.get(subagent.call_id):
             block.helper = subagent
+            self.changes.blocks.add(block)
+
+    def _helped_before(self, call_id: str, subagent: SubagentView, steps: str) -> None:
+        """What a subagent did when this was not there to see it; what was seen is newer."""
+        block = self._calls.get(call_id)
+        if block is not None and block.helper is None:
+            block.helper, block.live = subagent, steps[-LIVE_TAIL:]
             self.changes.blocks.add(block)
 
     def _store(self, start: int, entries: Sequence[Entry]) -> None:

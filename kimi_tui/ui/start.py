@@ -7,6 +7,7 @@ switching line editing on and off again would lose what has been typed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -67,4 +68,9 @@ def _quiet_terminal() -> Callable[[], None] | None:
         termios.tcsetattr(stdin, termios.TCSANOW, quiet)
     except (ImportError, OSError, termios.error):
         return None
-    return lambda: termios.tcsetattr(stdin, termios.TCSANOW, found)
+
+    def restore() -> None:
+        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+            termios.tcsetattr(stdin, termios.TCSANOW, found)
+
+    return restore

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, TaskView, TodoItem, Tokens
+from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, SubagentView, TaskView, TodoItem, Tokens
 from kimi_tui.ui.flow_run import FlowRun, follow
 
 Activity = Literal["", "waiting", "thinking", "answering", "tool", "retrying", "asking"]
@@ -142,7 +142,7 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return _busy(state, "waiting")
         case ev.TurnEnded():
             then: Activity = "waiting" if state.walking else ""
-            return replace(state, activity=then, in_turn=False, retry=None, tools=(), questions=())
+            return replace(state, activity=then, in_turn=False, retry=None, tools=())
         case ev.RetryScheduled(reason, attempt, attempts, wait):
             return replace(state, activity="retrying", retry=Retry(reason, attempt, attempts, wait))
         case ev.ToolCallStarted(tool):
@@ -162,7 +162,26 @@ def _turn(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, todos=todos)
         case ev.TasksChanged(tasks):
             return replace(state, tasks=tasks)
+        case ev.SubagentChanged(subagent) if any(is_of(task, subagent) for task in state.tasks):
+            return replace(state, tasks=with_agent(state.tasks, subagent))
     return None
+
+
+def is_of(task: TaskView, subagent: SubagentView) -> bool:
+    """Whether that subagent works as that task."""
+    known = task.agent
+    return known is not None and (known.id, known.call_id) == (subagent.id, subagent.call_id)
+
+
+def with_agent(tasks: tuple[TaskView, ...], subagent: SubagentView) -> tuple[TaskView, ...]:
+    """The tasks, with the subagent as it stands now."""
+    return tuple(replace(task, agent=subagent) if is_of(task, subagent) else task for task in tasks)
+
+
+def answered(state: ScreenState, request_id: str) -> ScreenState:
+    """The user has given an answer; nothing waits for it any more."""
+    left = tuple(asked for asked in state.questions if asked != request_id)
+    return state if left == state.questions else replace(state, questions=left)
 
 
 def _beside(state: ScreenState, event: ev.Event) -> ScreenState | None:

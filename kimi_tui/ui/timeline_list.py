@@ -75,8 +75,9 @@ class TimelineList:
 
     def add_branch(self, file: str, rows: Sequence[TimelineRow]) -> None:
         """The steps of a rotation, newest first; it is unfolded."""
+        added = {key_of(row) for branch in self._branches.values() for row in branch}
         self._branches[file] = tuple(rows)
-        given = [row for row in reversed(self.rows) if row.offset >= 0]
+        given = [row for row in reversed(self.rows) if key_of(row) not in added]
         if self._ended(file):
             self._flipped |= {key_of(row) for row in given if row.kind == "rotation" and row.file == file}
         self.load(given)

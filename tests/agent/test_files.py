@@ -165,6 +165,29 @@ def next_id(moment: Moment) -> int:
     return sum(record.startswith("checkpoint ") for record in moment[0])
 
 
+async def test_a_rotation_is_restored_with_the_files_as_they_were_when_it_was_left(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        calls(pen(a="two"), pen(b__c="two")), says("zwei"), calls(pen(a="three"), pen(d="new")), says("drei")
+    )
+    async with recorded(tmp_path, model) as (it, work):
+        before = picture(work)
+        await it.turn("first")
+        then, chat = picture(work), it.told()
+        await it.do(RevertTo(0, files="restore"))
+        await it.turn("second")
+        now, rotation = picture(work), "context_1.jsonl"
+        assert before != now != then
+        await it.do(PreviewRevert(None, rotation))
+        seen = it.last(RevertPreviewed).preview
+        assert seen.restorable and {file.path for file in seen.files} == {"a", "b/c", "d"}
+        await it.do(RevertTo(None, rotation, files="restore"))
+        assert (it.told(), picture(work)) == (chat, then)
+        await it.do(Undo())
+        assert picture(work) == now
+        await it.do(RevertTo(None, rotation))
+        assert (it.told(), picture(work)) == (chat, now)
+
+
 async def test_a_jump_of_the_conversation_alone_and_its_undoing_touch_no_file(tmp_path: Path) -> None:
     async with recorded(tmp_path, three_turns()) as (it, work):
         await it.turn("first")

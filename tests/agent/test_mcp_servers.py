@@ -38,11 +38,10 @@ async def session(
 
 
 async def until_state(it: Bench, name: str, state: str) -> None:
-    """The screen has been told that the server is in this state."""
+    """The screen has been told that the server is in this state, be it in another one by now."""
 
     def reached() -> bool:
-        told = it.all(McpChanged)
-        return bool(told) and any((view.name, view.state) == (name, state) for view in told[-1].servers)
+        return any((view.name, view.state) == (name, state) for told in it.all(McpChanged) for view in told.servers)
 
     await eventually(reached)
 
@@ -51,14 +50,14 @@ async def test_the_first_turn_without_a_screen_has_the_tools_and_a_server_that_d
     tmp_path: Path,
 ) -> None:
     model = ScriptedModel(calls(("mcp__my__echo", {"text": "over there"})), calls(("mcp__my__die", {})), says("gone"))
-    async with session(tmp_path, model, headless=True, my=plain()) as it:
+    async with session(tmp_path, model, headless=True, my=plain("one life", str(tmp_path / "mark"))) as it:
         it.tell(SetMode("yolo", True), SendPrompt("say it, then kill it"))
         await eventually(lambda: bool(it.all(TurnEnded)))
         assert "mcp__my__echo" in [spec.name for spec in model.requests[0].tools]
         assert model.sent(1)[-1] == "tool: over there"
         assert "ended before it answered" in model.sent(2)[-1]
         await until_state(it, "my", "failed")
-        assert "mcp__my__die" not in it.desk.toolset
+        await eventually(lambda: "mcp__my__die" not in it.desk.toolset)
 
 
 async def test_broken_servers_stop_no_turn_and_all_can_be_listed_and_started_anew(tmp_path: Path) -> None:

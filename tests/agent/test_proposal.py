@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from kimi_tui.agent.gauge import Limits
@@ -49,6 +50,12 @@ def summarising(*texts: str) -> ScriptedModel:
 
 
 # --- the preview ---
+
+
+async def test_nobody_is_asked_about_the_summary_of_a_subagent(tmp_path: Path) -> None:
+    async with bench(tmp_path, summarising(), loop=quick(preview=True)) as it:
+        assert it.desk.reviews
+        assert not replace(it.desk, parent=it.desk).reviews
 
 
 async def test_a_proposal_shows_what_goes_and_what_stays_and_changes_nothing(tmp_path: Path) -> None:

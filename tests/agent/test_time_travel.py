@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kimi_tui.agent.rows import all_rows
 from kimi_tui.protocol.commands import (
     ClearContext,
     CompareTimelines,
@@ -221,3 +222,52 @@ async def test_older_entries_come_when_asked_for(tmp_path: Path) -> None:
         await it.turn("one")
         await it.do(LoadEntries(0, 1))
         assert [entry.text for entry in it.last(EntriesLoaded).entries] == ["one"]
+
+
+async def test_what_a_jump_frees_is_what_the_gauge_loses(tmp_path: Path) -> None:
+    """Also to before the first report, where the gauge has an estimate of the system prompt and the tools left."""
+    async with bench(tmp_path, ScriptedModel(says("eins", 500), says("zwei", 900)), tools=[Echo()]) as it:
+        empty = it.desk.total
+        await two_turns(it)
+        assert 0 < empty < it.desk.total == 900
+        for command in (RevertTo(2), RevertTo(0), Undo(), Undo(), Redo(), ClearContext(), Undo(), Undo()):
+            before = it.desk.total
+            if isinstance(command, RevertTo):
+                await it.do(PreviewRevert(command.checkpoint))
+            await it.do(command)
+            switch, row = it.last(ContextSwitched).switch, it.last(TranscriptReset).timeline
+            assert (switch.tokens_before, switch.tokens_after) == (before, it.desk.total)
+            newest = next((each for each in row if each.kind == "switch" and each.switch == switch), None)
+            assert newest is None or newest.tokens == it.desk.total - before
+            if isinstance(command, RevertTo):
+                assert it.last(RevertPreviewed).preview.tokens == before - it.desk.total
+        first = next(row for row in it.last(TranscriptReset).timeline if row.label == "one")
+        assert first.tokens == 500 - empty
+
+
+async def test_a_branch_tells_the_tokens_of_its_steps_as_the_live_timeline_did(tmp_path: Path) -> None:
+    model = ScriptedModel(says("eins", 500), calls(("Echo", {"text": "a"}), tokens=700), says("zwei", 900))
+    async with bench(tmp_path, model, tools=[Echo()]) as it:
+        await two_turns(it)
+        lived = all_rows(it.desk)
+        await it.do(NameCheckpoint(2, "here"))
+        await it.do(RevertTo(0))
+        await it.do(ReadRotation("context_1.jsonl"))
+        told = it.last(RotationRead).rows
+        assert [(row.checkpoint, row.label, row.tokens, row.offset) for row in told] == [
+            (row.checkpoint, row.label, row.tokens, row.offset) for row in lived
+        ]
+        assert [row.name for row in told] == ["", "here", ""]
+        assert {(row.file, row.depth) for row in told} == {("context_1.jsonl", 1)}
+
+
+async def test_the_list_of_rotations_and_a_comparison_count_as_the_gauge_does(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("eins", 500)), tools=[Echo()]) as it:
+        await it.turn("one")
+        await it.do(RevertTo(0))
+        left = it.desk.total
+        await it.do(CompareTimelines("context_1.jsonl", "now"))
+        assert it.last(TimelinesCompared).tokens == left - 500
+        await it.do(Undo())
+        await it.do(CompareTimelines("now@0", "now"))
+        assert it.last(TimelinesCompared).tokens == 500 - left

@@ -24,7 +24,7 @@ from kimi_tui.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from tests.agent.fakes import Asks, Echo, ScriptedModel, Wait, bench, calls, quick, says
+from tests.agent.fakes import Asks, Echo, ScriptedModel, Step, Wait, bench, calls, quick, says
 
 PROMPT = "system_prompt: You are a test."
 
@@ -205,3 +205,39 @@ async def test_thinking_alone_is_not_an_answer_to_store_when_stopped(tmp_path: P
         it.tell(Interrupt())
         assert (await it.until(TurnEnded)).reason == "interrupted"
         assert it.told()[-1] == "checkpoint 1"
+
+
+def thinks(reason: str = "stop") -> list[Step]:
+    return [ThinkPiece("hm"), Usage(90, 10), Finish(reason)]
+
+
+async def test_a_model_that_only_thinks_is_asked_for_an_answer(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(thinks(), thinks("length"), says("42"))) as it:
+        ended = await it.turn("what is it?")
+        assert (ended.reason, ended.steps) == ("done", 3)
+        roles = [message.role for message in it.desk.context.history]
+        assert roles == ["user", "assistant", "user", "assistant", "user", "assistant"]
+        assert it.model.sent(2)[-1].startswith("user: <system>Your last reply held neither text")
+
+
+async def test_a_model_that_never_says_anything_is_not_asked_for_ever(tmp_path: Path) -> None:
+    model = ScriptedModel(*(thinks() for _ in range(9)))
+    async with bench(tmp_path, model) as it:
+        ended = await it.turn("what is it?")
+        assert (ended.reason, ended.steps) == ("failed", 4)
+        assert ended.message == "the model thought, but did not answer"
+        model.replies[:] = [thinks(), says("42")]
+        assert (await it.turn("and now?")).reason == "done"
+
+
+async def test_calls_in_between_are_progress(tmp_path: Path) -> None:
+    silent_now_and_then = [reply for n in range(4) for reply in (thinks(), calls(("Echo", {"text": f"{n}"})))]
+    async with bench(tmp_path, ScriptedModel(*silent_now_and_then, says("done")), tools=[Echo()]) as it:
+        assert (await it.turn("go")).reason == "done"
+
+
+async def test_an_answer_that_was_cut_off_is_said_to_be(tmp_path: Path) -> None:
+    cut: list[Step] = [TextPiece("half an ans"), Usage(90, 10), Finish("length")]
+    async with bench(tmp_path, ScriptedModel(cut)) as it:
+        assert (await it.turn("go")).reason == "done"
+        assert "cut off" in it.last(Noticed).text

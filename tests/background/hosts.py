@@ -19,7 +19,7 @@ HOST = Host(shell_argv, command_environment, MARK, end_family)
 
 async def gone(*pids: int | None) -> bool:
     """They would run for a minute and longer; a busy kernel takes its time to end what was killed."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while any(birth(pid) for pid in pids if pid) and time.monotonic() < end:
         await asyncio.sleep(0.02)
     return all(pids) and not any(birth(pid) for pid in pids if pid)

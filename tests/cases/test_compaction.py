@@ -86,7 +86,7 @@ async def test_what_was_asked_last_and_the_modes_survive_a_compaction_in_mid_tur
 
 
 async def test_escape_ends_a_slow_summary_at_once_and_changes_nothing(tmp_path: Path) -> None:
-    async with house(tmp_path, [{"text": "slow " * 200, "delay_ms": 50}], session=TALK) as it:
+    async with house(tmp_path, [{"text": "slow " * 20_000, "delay_ms": 50}], session=TALK) as it:
         before = it.records()
         it.tell(Compact())
         while not any(event.phase == "summarising" and event.tokens for event in it.seen(CompactionProgressed)):

@@ -77,3 +77,12 @@ async def test_with_nobody_there_the_plan_is_carried_out(tmp_path: Path) -> None
     async with house(tmp_path, planned(tmp_path), plan=True, afk=True) as it:
         assert (await it.turn("plan it")).steps == 3
         assert "plan mode is off" in it.spoken("tool")[-1]
+
+
+async def test_what_the_command_line_switched_on_can_be_switched_off(tmp_path: Path) -> None:
+    async with house(tmp_path, [calls(("Shell", {"command": "touch made"})), {"text": "I see."}], yolo=True) as it:
+        await it.do(SetMode("yolo", False))
+        it.tell(SendPrompt("go"))
+        await it.answer("reject")
+        await it.until(TurnEnded)
+        assert not (it.work / "made").exists()

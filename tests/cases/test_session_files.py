@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from kimi_tui.protocol.commands import RevertTo
-from kimi_tui.protocol.events import SessionOpened, TextDelta, to_json
+from kimi_tui.context.lock import LockHolder, SessionLock
+from kimi_tui.protocol.commands import Fork, RevertTo, SendPrompt
+from kimi_tui.protocol.events import PromptReturned, SessionOpened, TextDelta, to_json
 from tests.cases.house import assistant, checkpoint, house, lines, user
 from tests.cases.program import names, run, script, small_files, start, user_texts
 
@@ -89,7 +92,7 @@ async def test_a_full_disk_is_told_and_nothing_half_is_left(tmp_path: Path) -> N
 
 
 def test_a_session_that_was_killed_in_mid_answer_is_the_one_that_is_continued(tmp_path: Path, home: Path) -> None:
-    slow = script(tmp_path, {"text": "word " * 200, "delay_ms": 50})
+    slow = script(tmp_path, {"text": "word " * 20_000, "delay_ms": 50})
     child = start("-m", slow, "-p", "remember this", "--output-format", "stream-json", cwd=tmp_path)
     assert child.stdout is not None
     for line in child.stdout:
@@ -116,3 +119,28 @@ async def test_damaged_side_files_are_set_aside_once_and_told(tmp_path: Path) ->
             assert (await it.turn("again")).reason == "done"
         assert json.loads((session / "state.json").read_text())
     assert [name for name in names(session) if "damaged" in name] == ["state.damaged.json"]
+
+
+async def test_a_session_on_a_disk_that_takes_no_writes_is_read_and_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(lock: SessionLock) -> LockHolder | None:
+        if lock._path.parent == tmp_path / "session":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(lock._path))
+        return acquire(lock)
+
+    acquire = SessionLock.acquire
+    monkeypatch.setattr(SessionLock, "acquire", refuse)
+    before = [checkpoint(0), user("hello"), assistant("hi")]
+    async with house(tmp_path, [{"text": "here I am"}], session=before) as it:
+        opened = it.seen(SessionOpened)[0]
+        assert "cannot be written here" in opened.read_only
+        assert not any("cannot be written" in notice for notice in opened.notices), "once is enough"
+        it.tell(SendPrompt("more"))
+        assert "cannot be written here" in (await it.until(PromptReturned)).reason
+        assert it.records() == before
+        assert [path.name for path in it.folder.iterdir()] == ["context.jsonl"]
+        count = len(it.events)
+        it.tell(Fork())
+        assert not (await it.until(SessionOpened, count)).read_only
+        assert (await it.turn("more")).reason == "done"

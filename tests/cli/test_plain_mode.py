@@ -128,7 +128,7 @@ def test_a_model_that_cannot_answer_gives_the_prompt_back(work: Path) -> None:
 
 
 def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_path: Path) -> None:
-    model = script(tmp_path, {"text": "one\ntwo" * 400, "delay_ms": 20}, {"text": "fine"})
+    model = script(tmp_path, {"text": "one\ntwo" * 40_000, "delay_ms": 20}, {"text": "fine"})
     with in_terminal("-m", "kimi_tui", "-m", model, cwd=work, TERM="dumb") as terminal:
         terminal.wait_for(b"\n> ")
         assert "TERM=dumb" in terminal.lines()[0]
@@ -142,6 +142,46 @@ def test_a_dumb_terminal_gets_plain_mode_with_a_word_about_it(work: Path, tmp_pa
         assert terminal.finish() == 0
         assert b"\x1b" not in terminal.seen
         assert "To come back: kimi-tui -r " in terminal.lines()[-2]
+
+
+def test_what_is_typed_while_a_turn_runs_joins_it(work: Path, tmp_path: Path) -> None:
+    wait = {"text": "I wait.", **call("Shell", command="until [ -e go ]; do sleep 0.05; done")}
+    model = script(tmp_path, wait, {"text": "with B, too", "when": "also B"})
+    with in_terminal("-m", "kimi_tui", "--plain", "--yolo", "-m", model, cwd=work) as terminal:
+        terminal.wait_for(b"\n> ")
+        terminal.type("do A\n")
+        terminal.wait_for(b"I wait.\r\n")
+        terminal.type("/undo\n")
+        terminal.wait_for(b"Not while something runs")
+        terminal.type("also B\n")
+        terminal.wait_for(b"(heard")
+        (work / "go").touch()
+        terminal.wait_for(b"with B, too\r\n")
+        terminal.wait_for(b"> /undo")
+        assert "(joins the turn: also B)" in terminal.lines()
+        terminal.child.kill()
+
+
+def test_a_summary_is_read_and_sent_back_before_it_replaces_anything(work: Path, tmp_path: Path, home: Path) -> None:
+    (home / "config.toml").write_text("[compaction]\npreview = true\n")
+    summaries = [{"when": "compaction", "text": f"summary {number}"} for number in (1, 2, 3)]
+    model = script(tmp_path, {"text": "one"}, {"text": "two"}, *summaries)
+    typed = ("first", "second", "/compact", "keep the names", "3", "/compact", "", "1", "/entries 1")
+    keyboard = talk(LaunchOptions(work_dir=work, model=model), *typed)
+    said = "\n".join(keyboard.said)
+    assert said.index("    summary 1") < said.index("    summary 2") < said.index("Not compacted: ")
+    assert said.index("    summary 3") < said.index("Please answer with a number.") < said.index("Compacted ")
+
+
+def test_entries_are_pinned_and_results_dropped_by_their_numbers(work: Path, tmp_path: Path) -> None:
+    model = script(tmp_path, call("Shell", command="echo much"), {"text": "done"})
+    typed = ("run it", "/entries", "/pin 0", "/entries 3", "/drop 1", "/unpin 0", "/pin x", "/snooze")
+    keyboard = talk(LaunchOptions(work_dir=work, model=model, yolo=True), *typed)
+    said = "\n".join(keyboard.said)
+    assert "0: user: run it" in said and "1: [ok] Shell echo much" in said
+    assert "Pinned: user: run it" in said and "0, pinned: user: run it" in said
+    assert "Time moved" in said and "No longer pinned: user: run it" in said
+    assert "It is /pin N." in said
 
 
 def test_a_signal_ends_plain_mode_in_good_order(work: Path, tmp_path: Path, home: Path) -> None:

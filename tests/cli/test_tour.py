@@ -24,7 +24,10 @@ from kimi_tui.resources import folder
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.widgets.guarded import GuardedOptions
+from tests.ui.stillness import unhurried
 from tests.ui.waiting import settled
+
+__all__ = ["unhurried"]
 
 PATIENCE = 240.0
 
@@ -70,6 +73,7 @@ class Walk:
         return not self.app.chat.state.busy
 
 
+@pytest.mark.usefixtures("unhurried")
 async def test_the_tour_shows_all_that_it_promises_and_leaves_nothing_behind(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,7 +127,10 @@ async def test_a_file_that_another_program_changed_is_read_anew_whatever_its_dat
     with path.open("r+b") as file:
         file.seek(at)
         file.write(b'"_usagX"')
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    times = (status.st_atime_ns, status.st_mtime_ns)
+    os.utime(path, ns=times)
+    while path.stat().st_ctime_ns == status.st_ctime_ns:  # some file systems' clocks tick a hundred times a second only
+        os.utime(path, ns=times)
     context = await opened(path)
     assert everything(context) == await without_index(path)
 
@@ -203,7 +206,7 @@ async def test_a_session_that_began_small_gets_its_index_while_it_grows(
     await context.append_message(user("x" * 200_000))
     assert context._indexing is not None
     await context._indexing
-    assert index_module.load(path, path.with_name("context.idx"), keep_all_below=0) is not None
+    assert index_module.load(path, path.with_name("context.idx")) is not None
     await context.close()
     again = await opened(path)
     assert again.history == context.history

@@ -66,6 +66,40 @@ async def test_going_to_a_checkpoint_of_a_rotation_takes_what_stands_before_it(c
     assert told(await reopened(context)) == expected
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("until", [None, 3])
+async def test_words_can_be_taken_along_to_a_rotation_in_the_same_step(
+    context: Context, until: int | None, packed: bool
+) -> None:
+    await context.revert_to(1)
+    if packed:
+        await context.compress("context_1.jsonl")
+    past = await read_timeline_file(context.file_backend.parent / "context_1.jsonl")
+    mark = None if until is None else past.find(CheckpointRef(until))
+    kept = len(past.history) if mark is None else mark.history_index
+    switch = await context.go_to("context_1.jsonl", until=mark and mark.ref, messages=[user("mind the gap")])
+    assert switch.messages[1] == kept + 1 and switch.tokens[1] == context.token_count_with_pending
+    expected = [*(message.text() for message in past.history[:kept]), "mind the gap"]
+    for each in (context, await reopened(context)):
+        assert [message.text() for message in each.history] == expected
+        assert each.timeline.last == switch
+    assert check(context.file_backend).healthy
+
+
+async def test_a_switch_knows_whether_a_model_had_counted(tmp_path: Path) -> None:
+    context = await opened(tmp_path / "context.jsonl")
+    await context.checkpoint(add_user_message=False)
+    await context.append_message(user("one"))
+    await context.checkpoint(add_user_message=False)
+    await context.update_token_count(500)
+    await context.revert_to(1)
+    await context.undo()
+    await context.rewrite("compact", keep_until=None, messages=[user("short")], usage=40)
+    await context.clear()
+    counted = [switch.counted for switch in (await reopened(context)).timeline.switches]
+    assert counted == [(True, False), (False, True), (True, True), (True, False)]
+
+
 async def test_only_rotations_of_the_session_can_be_gone_to(context: Context) -> None:
     for name in ("../context_1.jsonl", "timeline.jsonl", "context.jsonl"):
         with pytest.raises(ValueError, match="not a rotation"):

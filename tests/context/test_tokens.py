@@ -57,6 +57,26 @@ def test_a_report_that_counts_something_else_teaches_nothing() -> None:
     assert (calibration.plain, calibration.wide) == (1.0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        ("anthropic/claude-sonnet-4-5", "claude"),
+        ("openai/gpt-4o-mini", "o200k"),
+        ("gpt-4-turbo", "cl100k"),
+        ("deepseek/deepseek-chat", "deepseek"),
+        ("openrouter/qwen/qwen3-coder", "qwen"),
+    ],
+)
+def test_a_model_of_a_known_family_is_estimated_well_before_it_reports(name: str, like: str) -> None:
+    known = Calibration.for_model(name)
+    for kind, text in TEXTS.items():
+        assert estimate_tokens(text, known) == pytest.approx(COUNTS[like][kind], rel=0.2), kind
+
+
+def test_an_unknown_model_starts_without_an_opinion() -> None:
+    assert Calibration.for_model("foo3/my-model").state == Calibration().state
+
+
 def test_a_run_of_letters_costs_a_token_every_four() -> None:
     assert estimate_text_tokens([user("a" * 100), user("b" * 200)]) == 75
 

@@ -10,6 +10,7 @@ from kimi_tui.injections import (
     DynamicInjection,
     DynamicInjectionProvider,
     Injections,
+    Newest,
     PlanInjectionProvider,
     StepView,
 )
@@ -152,3 +153,36 @@ async def test_nobody_is_welcomed_back_who_was_never_said_to_be_away() -> None:
     await provider.on_afk_changed(True)
     await provider.on_afk_changed(False)
     assert await kinds(provider, [], StepView()) == []
+
+
+async def test_a_plan_that_nobody_waits_for_is_made_without_questions() -> None:
+    away = StepView(plan=True, plan_file=Path("/plans/p.md"), afk=True)
+    provider = PlanInjectionProvider()
+    [rules] = await kinds(provider, [], away)
+    assert rules.startswith(full_reminder(Path("/plans/p.md")))
+    assert rules.endswith(prompt("plan_away"))
+    [short] = await kinds(provider, said(f"u:{rules}", *["a:x"] * 5), away)
+    assert short == f"{sparse_reminder(Path('/plans/p.md'))}\n\n{prompt('plan_away')}"
+
+
+async def test_the_newest_of_its_kind_is_found_by_looking_at_what_is_new() -> None:
+    looked: list[str] = []
+
+    def look(message: Message) -> str | None:
+        looked.append(message.text())
+        return message.text() if message.text().startswith("*") else None
+
+    newest, history = Newest(look), said("u:one", "u:*two", "u:three")
+    assert await newest.find(history) == (1, "*two")
+    looked.clear()
+    assert await newest.find(history) == (1, "*two")
+    history += said("a:four", "u:five")
+    assert await newest.find(history) == (1, "*two")
+    assert looked == ["five", "four"]
+    del history[1:]
+    assert await newest.find(history) is None, "it went with the jump"
+    history += said(*["u:more"] * 300)
+    looked.clear()
+    history += said("u:*last")
+    assert await newest.find(history) == (301, "*last")
+    assert looked == ["*last"]

@@ -16,10 +16,10 @@ KEY = "sk-FAKE0000000000000000000000ABCD"
 
 
 async def chunks(base: str) -> list[dict[str, Any]]:
-    body = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}], "stream": True}
-    call = {"url": f"{base}/chat/completions", "key": KEY, "headers": {}, "body": body, "host": base[7:-3]}
+    body = json.dumps({"model": "scripted", "messages": [{"role": "user", "content": "hi"}], "stream": True}).encode()
+    call = {"url": f"{base}/chat/completions", "key": KEY, "headers": {}, "host": base[7:-3]}
     async with httpx.AsyncClient() as client:
-        return [chunk async for chunk in chat(client, {**call, "key_hint": "Set X_API_KEY."})]
+        return [chunk async for chunk in chat(client, {**call, "key_hint": "Set X_API_KEY."}, body)]
 
 
 async def text_of(base: str) -> str:

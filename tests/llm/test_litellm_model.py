@@ -124,7 +124,7 @@ async def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
 
 
 async def test_leaving_the_stream_hangs_up(make: Make) -> None:
-    async with serve([{"text": "word " * 400, "delay_ms": 5}]) as server:
+    async with serve([{"text": "word " * 40_000, "delay_ms": 5}]) as server:
         async with aclosing(make(server.base).stream(request())) as pieces:
             async for _ in pieces:
                 break
@@ -139,7 +139,7 @@ async def test_two_calls_may_run_at_once(make: Make) -> None:
 
 
 async def test_a_process_that_was_killed_is_a_passing_fault_and_is_started_again(make: Make) -> None:
-    async with serve([{"text": "word " * 400, "delay_ms": 5}, {"text": "back"}]) as server:
+    async with serve([{"text": "word " * 40_000, "delay_ms": 5}, {"text": "back"}]) as server:
         model = make(server.base)
         with pytest.raises(ModelFault) as fault:
             async for _ in model.stream(request()):
@@ -185,7 +185,11 @@ async def test_the_litellm_path_streams_fails_and_hangs_up_like_the_other(
 ) -> None:
     usage = {"prompt_tokens": 1000, "completion_tokens": 100}
     said = f"Incorrect API key provided: {KEY}"
-    replies = [{"text": "hello", "usage": usage}, {"status": 401, "error": said}, {"text": "w " * 900, "delay_ms": 5}]
+    replies = [
+        {"text": "hello", "usage": usage},
+        {"status": 401, "error": said},
+        {"text": "w " * 90_000, "delay_ms": 5},
+    ]
     async with serve(replies) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)

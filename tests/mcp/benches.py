@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.mcp import HostedServers, HostedTool, McpResult, ServerConfig
-from kimi_tui.mcp.server import McpTool
+from kimi_tui.mcp.server import McpTool, Server
 from kimi_tui.mcp.servers import Servers
 from kimi_tui.protocol.views import McpServerView
 
@@ -24,6 +24,18 @@ class Bench:
     servers: Servers | HostedServers
     notices: list[str] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    lent: frozenset[str] = frozenset()
+    """The tools that could be called at the moment that was waited for last."""
+    _told: list[tuple[McpServerView, frozenset[str]]] = field(default_factory=list)
+    _newest: dict[str, McpServerView] = field(default_factory=dict)
+    _read: int = 0
+
+    def changed(self) -> None:
+        """Keep every state that a server is ever in."""
+        lent = frozenset(tool.name for tool in self.servers.tools())
+        self._told += [(view, lent) for view in self.servers.status() if self._newest.get(view.name) != view]
+        self._newest = {view.name: view for view in self.servers.status()}
+        self.news.set()
 
     def view(self, name: str) -> McpServerView:
         return next(view for view in self.servers.status() if view.name == name)
@@ -31,23 +43,34 @@ class Bench:
     def tool(self, name: str) -> McpTool | HostedTool:
         return next(tool for tool in self.servers.tools() if tool.name == name)
 
+    def plain(self, name: str) -> Server:
+        """The server itself, where it is kept in this process."""
+        assert isinstance(self.servers, Servers)
+        return self.servers.named(name)
+
     async def call(self, name: str, **arguments: Any) -> McpResult:
+        self._read = len(self._told)
         return await self.tool(name).call(arguments)
 
     async def until(self, name: str, wanted: Callable[[McpServerView], bool]) -> McpServerView:
-        """The server's view as soon as it is as wanted."""
+        """The server's view when it was as wanted for the first time since the last call, or since the one that was
+        waited for before, be it another one by now: a server that failed is not failed for long."""
         async with asyncio.timeout(60):
-            while not wanted(self.view(name)):
+            while True:
+                while self._read < len(self._told):
+                    view, self.lent = self._told[self._read]
+                    self._read += 1
+                    if view.name == name and wanted(view):
+                        return view
                 self.news.clear()
                 await self.news.wait()
-        return self.view(name)
 
 
 @asynccontextmanager
 async def serving(*configs: ServerConfig, work_dir: Path = HERE) -> AsyncIterator[Bench]:
     """Started, and closed at the end."""
     bench = Bench(Servers(configs, work_dir))
-    bench.servers = Servers(configs, work_dir, changed=bench.news.set, notice=bench.notices.append)
+    bench.servers = Servers(configs, work_dir, changed=bench.changed, notice=bench.notices.append)
     bench.servers.start()
     try:
         yield bench
@@ -66,15 +89,17 @@ def sdk(name: str, **fields: Any) -> ServerConfig:
 
 
 @asynccontextmanager
-async def http_address() -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
-    """The server with the SDK, over HTTP: where it is."""
+async def http_address(*how: str) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
+    """The server with the SDK, over HTTP, the old way with `sse`, behind a key with `locked`: where it is."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(HERE / "sdk_server.py"), "http"), stdout=asyncio.subprocess.PIPE, env=dict(os.environ)
+        *(sys.executable, str(HERE / "sdk_server.py"), *(how or ("http",))),
+        stdout=asyncio.subprocess.PIPE,
+        env=dict(os.environ),
     )
     assert process.stdout is not None
     port = int(await process.stdout.readline())
     try:
-        yield f"http://127.0.0.1:{port}/mcp", process
+        yield f"http://127.0.0.1:{port}/{'sse' if 'sse' in how else 'mcp'}", process
     finally:
         if process.returncode is None:
             process.kill()

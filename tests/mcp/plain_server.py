@@ -18,6 +18,28 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 
+ODD: list[Any] = [
+    {
+        "name": "untyped",
+        "inputSchema": {"properties": {"a": {"description": "anything"}}},
+        "outputSchema": {"type": "x"},
+    },
+    {"name": "bare"},
+    {"description": "without a name"},
+    "nothing",
+    {"name": "pointing", "description": 5, "inputSchema": {"type": ["object"], "properties": {"a": {"$ref": "#/no"}}}},
+]
+"""What people write, and the SDK refuses as a whole."""
+
+ODD_RESULTS: dict[str, Any] = {
+    "untyped": {
+        "content": [{"type": "hologram"}, {"type": "text", "text": "after"}, {"type": "image", "data": 5}, "x"]
+    },
+    "bare": {"structuredContent": {"a": 1}},
+    "pointing": {},
+}
+
+
 def say(**message: Any) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
@@ -29,7 +51,9 @@ def answer(number: Any, method: str, params: dict[str, Any]) -> None:
         capabilities = {"tools": {"listChanged": True}}
         say(id=number, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
     elif method == "tools/list":
-        say(id=number, result={"tools": TOOLS})
+        say(id=number, result={"tools": ODD if "odd" in sys.argv else TOOLS})
+    elif method == "tools/call" and "odd" in sys.argv:
+        say(id=number, result=ODD_RESULTS[params["name"]])
     elif method == "tools/call":
         call(number, params["name"], params.get("arguments") or {})
     else:
@@ -61,6 +85,8 @@ def main(how: list[str]) -> None:
         if not mark.exists():
             mark.touch()
             sys.exit("not yet")
+    if "one life" in how:  # works at the first start only
+        Path(how[how.index("one life") + 1]).touch(exist_ok=False)
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message and "method" in message:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from kimi_tui.mcp import ServerConfig, read_servers
 from kimi_tui.mcp.names import LONGEST, tool_name
@@ -118,3 +118,17 @@ def test_servers_of_the_config_are_read_and_a_project_may_not_name_any(tmp_path:
     assert list(settings.mcp) == ["docs"]
     assert "a-secret" not in repr(settings.mcp)
     assert any("mcp.evil.command" in notice for notice in settings.notices)
+
+
+def test_a_variable_that_is_not_set_is_named_and_its_neighbours_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HERE", "sk-FAKE-1234")
+    monkeypatch.delenv("GONE", raising=False)
+    wanted = {
+        "docs": McpSettings(url="https://d.example/${GONE}", headers={"A": SecretStr("Bearer ${GONE}")}),
+        "fine": McpSettings(command="x", env={"A": SecretStr("${HERE}"), "B": SecretStr("${GONE:-otherwise}")}),
+        "off": McpSettings(command="${GONE}", disabled=True),
+    }
+    _, notices = read_servers(wanted, tmp_path / "none.json")
+    assert notices == ["the MCP server docs wants the variable GONE, which is not set"]

@@ -21,7 +21,7 @@ async def test_a_server_over_stdio_lends_its_tools(tmp_path: Path) -> None:
         await bench.servers.settled(60)
         view = bench.view("my")
         assert (view.state, view.error, view.target) == ("ready", "", Path(sys.executable).name)
-        assert view.tools == tuple(f"mcp__my__{name}" for name in ("add", "walk", "picture", "breaks", "waits"))
+        assert view.tools == tuple(f"mcp__my__{name}" for name in ("add", "walk", "picture", "breaks", "waits", "much"))
         assert (await bench.call("mcp__my__add", a=2, b=3)).text == "5"
         assert bench.tool("mcp__my__add").description == "Adds two numbers."
         schema = bench.tool("mcp__my__walk").schema
@@ -68,6 +68,90 @@ async def test_a_server_over_http_lends_its_tools_and_is_found_again_after_a_res
             view = await bench.until("web", lambda view: view.state == "failed")
             assert view.tools == () and "sk-FAKE" not in view.error
             assert len(bench.notices) == 1
+
+
+async def test_a_server_over_http_in_the_old_way_lends_its_tools() -> None:
+    async with http_address("sse") as (url, process), serving(ServerConfig("old", "sse", url=url)) as bench:
+        await bench.servers.settled(60)
+        view = bench.view("old")
+        assert (view.state, view.error, view.transport) == ("ready", "", "sse")
+        assert (await bench.call("mcp__old__add", a=2, b=3)).text == "5"
+        process.kill()
+        await process.wait()
+        view = await bench.until("old", lambda view: view.state == "failed")
+        assert view.tools == ()
+
+
+@pytest.mark.parametrize("how", ["http", "sse"])
+async def test_a_server_that_wants_a_key_says_so_in_one_line_and_takes_one_from_the_headers(how: str) -> None:
+    async with http_address(how, "locked") as (url, _):
+        transport = "sse" if how == "sse" else "http"
+        key = {"Authorization": "Bearer open-sesame"}
+        wrong = {"Authorization": "Bearer not-this-one"}
+        configs = [
+            ServerConfig("none", transport, url=url),
+            ServerConfig("wrong", transport, url=url, headers=wrong),
+            ServerConfig("right", transport, url=url, headers=key),
+        ]
+        async with serving(*configs) as bench:
+            await bench.servers.settled(60)
+            assert bench.view("right").state == "ready"
+            for name in ("none", "wrong"):
+                view = bench.view(name)
+                assert view.state == "failed"
+                assert view.error.startswith(f"HTTP 401: {url} wants a key. Give it one as headers = ")
+                assert "\n" not in view.error and "not-this-one" not in view.error
+            assert (await bench.call("mcp__right__add", a=1)).text == "2"
+
+
+async def test_prompts_are_listed_and_filled_in(tmp_path: Path) -> None:
+    async with serving(sdk("my")) as bench:
+        await bench.servers.settled(60)
+        assert bench.view("my").prompts == ("review", "talk")
+        server = bench.plain("my")
+        assert server.prompts[0].arguments == (("code", True), ("language", False))
+        assert (await server.prompt("review", {"code": "x = 1"})).text == "Review this Python: x = 1"
+        assert (await server.prompt("talk", {})).text == (
+            "User: What is it?\n\nAssistant: A parser.\n\nUser: Since when?"
+        )
+        with pytest.raises(McpFault, match="my refused"):
+            await server.prompt("nothing", {})
+
+
+async def test_resources_are_listed_and_read() -> None:
+    async with serving(sdk("my")) as bench:
+        await bench.servers.settled(60)
+        assert bench.view("my").resources
+        server = bench.plain("my")
+        found = {resource.uri: resource for resource in await server.resources()}
+        assert list(found) == ["notes://today", "pictures://dot", "notes://{day}/page"]
+        assert found["notes://today"].about == "text/plain · What was written today"
+        assert (await server.read("notes://today")).text == "Rain, 漢字."
+        assert (await server.read("notes://monday/page")).text == "# monday"
+        assert (await server.read("pictures://dot")).images[0].image_url.url.startswith("data:image/png;base64,iVBOR")
+        with pytest.raises(McpFault, match="my refused"):
+            await server.read("notes://never")
+
+
+async def test_what_is_almost_right_is_mended_and_costs_nobody_else(tmp_path: Path) -> None:
+    async with serving(plain("odd", "odd")) as bench:
+        await bench.servers.settled(60)
+        view = bench.view("odd")
+        assert (view.state, view.error) == ("ready", "")
+        assert view.tools == ("mcp__odd__untyped", "mcp__odd__bare", "mcp__odd__pointing")
+        assert all(tool.schema["type"] == "object" and "$ref" not in str(tool.schema) for tool in bench.servers.tools())
+        told = await bench.call("mcp__odd__untyped", a=1)
+        assert told.text == "[hologram: cannot be shown here]\nafter\n[image: cannot be shown here]\nx"
+        assert json.loads((await bench.call("mcp__odd__bare")).text) == {"a": 1}
+        with pytest.raises(McpFault, match=r"its answer is not what the protocol asks for \(content: field required\)"):
+            await bench.call("mcp__odd__pointing")
+
+
+async def test_a_server_with_tools_alone_offers_nothing_else() -> None:
+    async with serving(plain("bare")) as bench:
+        await bench.servers.settled(60)
+        view = bench.view("bare")
+        assert (view.state, view.prompts, view.resources) == ("ready", (), False)
 
 
 async def test_a_server_that_cannot_be_started_says_why_and_stops_nobody() -> None:

@@ -113,3 +113,12 @@ def test_a_save_that_fails_leaves_the_old_state(session: Session, monkeypatch: p
     monkeypatch.undo()
     assert session.load_state()[0].title == "old"
     assert [path.name for path in session.folder.iterdir()] == ["state.json"]
+
+
+def test_what_a_killed_write_left_is_swept_and_nothing_else(session: Session) -> None:
+    session.save_state(SessionState(title="kept"))
+    (session.folder / ".state.json.k1lled").write_text("{")
+    (session.folder / ".mine").write_text("stays")
+    session.sweep()
+    assert sorted(path.name for path in session.folder.iterdir()) == [".mine", "state.json"]
+    assert read_state(session.folder).title == "kept"

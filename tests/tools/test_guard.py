@@ -55,14 +55,14 @@ class Killed:
 
 @pytest.fixture
 def token() -> Iterator[str]:
-    name = f"3{os.getpid()}{time.monotonic_ns() % 100_000}"
+    name = f"3{os.getpid():07}{time.monotonic_ns() % 10**6:06}"
     yield name
     for pid in alive(name):
         os.kill(pid, signal.SIGKILL)
 
 
 async def gone(token: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while alive(token):
             await asyncio.sleep(0.02)
 
@@ -107,7 +107,7 @@ async def test_one_watchdog_serves_all_and_another_takes_its_place_when_it_dies(
         assert second.stdin is not None
     first.stdin.close()
     second.stdin.close()
-    assert await asyncio.to_thread(second.wait, 20) == 0
+    assert await asyncio.to_thread(second.wait, 60) == 0
 
 
 def test_the_watchdog_knows_what_has_not_ended() -> None:

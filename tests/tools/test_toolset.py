@@ -92,6 +92,11 @@ async def test_arguments_that_are_no_object_are_answered_and_never_run(
     assert tool.log == []
 
 
+async def test_a_tool_whose_server_has_gone_is_answered_with_just_that(desk: Desk) -> None:
+    (message,) = await run(Toolset([Script()]), desk, tool_call("mcp__docs__find"))
+    assert "its server is not connected" in content(message)
+
+
 async def test_an_unknown_tool_is_answered_with_the_known_ones(desk: Desk) -> None:
     (message,) = await run(Toolset([Script(), Writer()]), desk, tool_call("Lok", {"a": 1}))
     assert "Did you mean Look?" in content(message)
@@ -99,11 +104,18 @@ async def test_an_unknown_tool_is_answered_with_the_known_ones(desk: Desk) -> No
 
 
 async def test_calls_that_only_read_run_together_and_answer_in_call_order(desk: Desk) -> None:
-    tool = Script()
-    slow = tool_call("Look", {"what": "slow", "seconds": 0.05}, "1")
-    fast = tool_call("Look", {"what": "fast"}, "2")
+    class Relay(Script):
+        async def __call__(self, params: Any, call: Call) -> ToolResult:
+            if params.what == "slow":
+                await fast_is_done.wait()
+            result = await super().__call__(params, call)
+            fast_is_done.set()
+            return result
+
+    fast_is_done, tool = asyncio.Event(), Relay()
+    slow, fast = (tool_call("Look", {"what": what}, number) for number, what in (("1", "slow"), ("2", "fast")))
     messages = await run(Toolset([tool]), desk, slow, fast)
-    assert tool.log == ["+slow", "+fast", "-fast", "-slow"]
+    assert tool.log == ["+fast", "-fast", "+slow", "-slow"]
     assert [message.tool_call_id for message in messages] == ["1", "2"]
 
 

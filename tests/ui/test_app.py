@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -310,6 +311,15 @@ async def test_escape_twice_clears_the_prompt_into_the_history() -> None:
         assert shown.prompt == "text"
 
 
+async def test_two_keys_that_have_nothing_to_do_with_each_other_are_no_second_time() -> None:
+    async with stage() as shown:
+        shown.write("text")
+        await shown.press("escape")
+        shown.app.chat._disarm()  # what the timer does after a moment
+        await shown.press("escape")
+        assert shown.prompt == "text" and "esc again clears the prompt" in shown.line("Activity")
+
+
 async def test_escape_twice_on_an_empty_prompt_goes_to_the_timeline() -> None:
     async with stage() as shown:
         await shown.press("escape", "escape")
@@ -441,13 +451,30 @@ async def test_earlier_entries_are_loaded_when_they_come_into_sight() -> None:
 async def test_a_point_of_the_timeline_is_chosen_and_gone_back_to() -> None:
     async with stage() as shown:
         await shown.press("ctrl+t", "down", "down", "down")
-        await until(shown.pilot, lambda: shown.agent.submitted)
-        assert shown.agent.submitted[-1] == cmd.PreviewRevert(4, None, 3000)
+        await until(shown.pilot, lambda: cmd.PreviewRevert(4, None, 3000) in shown.agent.submitted)
         await shown.tell(ev.RevertPreviewed(PREVIEW))
         await shown.press("enter")
         assert isinstance(shown.app.screen, RevertChoice)
         await shown.press("enter")
         assert shown.agent.submitted[-1] == cmd.RevertTo(4, offset=3000)
+
+
+async def test_a_note_that_did_not_go_is_there_when_its_point_is_chosen_again_until_time_has_moved() -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+t", "down", "down", "down", "enter", "tab", *"mind", "escape")
+        assert not isinstance(shown.app.screen, RevertChoice)
+        await shown.press("enter")
+        await shown.press("enter")
+        assert shown.agent.submitted[-1] == cmd.RevertTo(4, offset=3000, note="mind")
+        await shown.press("enter", "escape", "up", "enter")
+        assert isinstance(shown.app.screen, RevertChoice) and shown.app.screen.note.text == ""
+        await shown.press("escape", "down", "enter")
+        assert isinstance(shown.app.screen, RevertChoice) and shown.app.screen.note.text == "mind"
+        await shown.press("escape")
+        switch = SwitchView("revert", "context_4.jsonl", from_checkpoint=6, to_checkpoint=3)
+        await shown.tell(ev.ContextSwitched(switch), replace(reset(), switch=switch))
+        await shown.press("ctrl+t", "home", "down", "down", "down", "enter")
+        assert isinstance(shown.app.screen, RevertChoice) and shown.app.screen.note.text == ""
 
 
 async def test_after_a_jump_the_prompt_is_back_and_undo_is_offered() -> None:

@@ -17,6 +17,7 @@ from kimi_tui.ui.widgets.preview import files_rows
 from tests.ui.samples import PREVIEW, point
 from tests.ui.stage import Stage
 from tests.ui.test_timeline_pages import text_of
+from tests.ui.waiting import until
 
 FILES = (
     FileTouched("src/[b]parser.py", False, "rewritten"),
@@ -63,6 +64,7 @@ def test_each_file_is_named_with_what_becomes_of_it() -> None:
 def test_the_outcome_counts_what_changes_and_what_is_kept() -> None:
     assert outcome(KNOWN) == "changes 3 files, keeps 2 you edited"
     assert outcome(KNOWN, {"logo.png", "src/mine.py"}) == "changes 5 files; can be undone"
+    assert outcome(replace(KNOWN, files=FILES[5:])) == "no file has to change"
     assert outcome(None) == "puts files back too; can be undone"
 
 
@@ -161,7 +163,5 @@ async def test_thousands_of_files_scroll() -> None:
     async with app.run_test(size=(120, 30)) as pilot:
         await ready(pilot, "end")
         assert "file 19999" in text_of(app)
-        await pilot.pause(0.2)
-        assert [command for command in app.commands if isinstance(command, cmd.PreviewFile)][1:] == [
-            cmd.PreviewFile("file 19999", 4, None, 3000)
-        ]
+        await until(pilot, lambda: len(app.commands) > 1)
+        assert app.commands[1:] == [cmd.PreviewFile("file 19999", 4, None, 3000)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry, FlowNodeView, FlowView, SubagentView, Tokens, ToolView
 from kimi_tui.ui import slash
@@ -82,6 +84,26 @@ async def test_the_graph_shows_where_the_walk_stands_and_which_ways_it_went() ->
         assert "release reached its end" in text_of(app) and "◉" not in text_of(app)
 
 
+async def test_enter_shows_in_full_what_the_model_is_told_at_a_node() -> None:
+    told = "First the [b]tests[/b].\n\nThen the notes, " + "word by word " * 12 + "to the end."
+    flow = FlowView("long", (FlowNodeView("A", "begin", "A", (("", "B"),)), FlowNodeView("B", "task", told)))
+    app = Stage(lambda: FlowScreen(walked_so_far(ev.FlowStarted(flow))))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("down")
+        assert "to the end." not in text_of(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "First the [b]tests[/b]." in text_of(app) and "to the end." in text_of(app)
+        await pilot.press("up")
+        await pilot.pause()
+        assert "to the end." not in text_of(app)
+        await pilot.press("escape")
+        assert len(app.screen_stack) == 2
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
+
+
 async def test_without_a_flow_the_screen_says_how_to_start_one() -> None:
     app = Stage(lambda: FlowScreen(None))
     async with app.run_test(size=(60, 16)) as pilot:
@@ -123,11 +145,11 @@ def subagent_on_screen(*, running: bool) -> Conversation:
     tokens = Tokens(exact=32_000, window=128_000)
     conversation.apply(ev.ToolCallStarted(call))
     conversation.apply(ev.ToolOutputDelta("c1", "".join(f"Read file{n}.py\n" for n in range(9))))
-    conversation.apply(
-        ev.SubagentChanged(SubagentView("c1", "a1", "explore", "find it", "running", "Grep x", 3, 9, tokens))
-    )
+    subagent = SubagentView("c1", "a1", "explore", "find it", "running", "Grep x", 3, 9, tokens)
+    conversation.apply(ev.SubagentChanged(subagent))
     if not running:
         done = ToolView("c1", "Agent", "Explore", "find it", "", "ok", "3 steps", "It is in file8.py.", 2.0)
+        conversation.apply(ev.SubagentChanged(replace(subagent, state="done")))
         conversation.apply(ev.ToolCallFinished(done))
     return conversation
 

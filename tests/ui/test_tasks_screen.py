@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from textual.pilot import Pilot
 
 from kimi_tui.protocol.commands import ReadTask, StopTask
-from kimi_tui.protocol.events import TaskRead, TasksChanged
-from kimi_tui.protocol.views import TaskView
+from kimi_tui.protocol.events import SubagentChanged, TaskRead, TasksChanged
+from kimi_tui.protocol.views import Entry, SubagentView, TaskView, Tokens, ToolView
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.tasks import PAUSE, Tasks
 from kimi_tui.ui.widgets.readout import printed
@@ -138,7 +139,7 @@ async def test_stopping_asks_first_and_the_safe_answer_lets_it_run() -> None:
         assert not any(isinstance(command, StopTask) for command in app.commands)
         await pilot.press("x", "down", "enter")
         await pilot.pause()
-        assert app.commands[-1] == StopTask("bash-1")
+        assert StopTask("bash-1") in app.commands
 
 
 async def test_one_that_has_ended_cannot_be_stopped() -> None:
@@ -193,7 +194,7 @@ async def test_on_a_narrow_screen_list_and_output_take_turns() -> None:
 
 async def test_without_tasks_the_page_says_so() -> None:
     async with shown(tasks=()) as (_, screen, _pilot):
-        assert screen.head(60) == [[("no command runs in the background", "quiet")]]
+        assert screen.head(60) == [[("nothing runs in the background", "quiet")]]
 
 
 @pytest.mark.parametrize("size", [(200, 60), (20, 5), (1, 1)])
@@ -217,3 +218,72 @@ def test_it_looks_as_it_did(size: tuple[int, int], snap_compare: Callable[..., b
         await pilot.pause()
 
     assert snap_compare(Stage(opened), run_before=printed, terminal_size=size)
+
+
+# --- subagents ---
+
+GAUGE = Tokens(exact=12_000, pending=400, window=128_000, reserve=32_000, trigger=96_000)
+AGENT = SubagentView("call-1", "a1f3", "explore", "find the [parser]", doing="Read parser.py", steps=3, tokens=GAUGE)
+HELPER = TaskView(
+    "task-5", "explore subagent a1f3: find the [parser]", "running", AGENT.description, started_at=NOW - 30, agent=AGENT
+)
+DONE = (
+    Entry("user", "Find the parser."),
+    Entry("tool", tool=ToolView("t1", "ReadFile", "Read", "parser.py", "{}", "ok", "2 lines", "one\ntwo")),
+)
+
+
+def seen(screen: Tasks) -> list[str]:
+    reader = screen.reader
+    return [reader.render_line(y).text.rstrip() for y in range(reader.size.height)]
+
+
+async def test_a_subagent_is_listed_by_what_it_is_to_do_with_its_own_gauge() -> None:
+    async with shown(tasks=(BUILD, HELPER)) as (_, screen, _pilot):
+        assert screen.tasks.render_line(0).text.split() == ["›▸", "explore", "find", "the", "[parser]", "30s"]
+        said = ["".join(text for text, _ in row) for row in screen.head(60)]
+        assert any("12.4k · 3 steps  Read parser.py" in row for row in said)
+        assert any("task-5 · subagent a1f3" in row for row in said)
+
+
+async def test_its_conversation_is_read_block_by_block_and_what_is_unfolded_stays_so() -> None:
+    async with shown(tasks=(HELPER,)) as (app, screen, pilot):
+        await wait_for_reading(app, pilot, "task-5")
+        app.tell(TaskRead(HELPER, "Read parser.py  2 lines\n", DONE))
+        await pilot.press("enter")
+        await pilot.pause()
+        assert screen.reader.has_focus and not screen.reading.region
+        assert not any("two" in row for row in seen(screen))
+        await pilot.press("space")
+        await pilot.pause()
+        assert any("two" in row for row in seen(screen))
+        app.tell(TaskRead(HELPER, "…", (*DONE, Entry("assistant", "It is here."))))
+        await pilot.pause()
+        assert any("two" in row for row in seen(screen)) and any("It is here." in row for row in seen(screen))
+        await pilot.press("escape")
+        await pilot.pause()
+        assert screen.tasks.has_focus
+
+
+async def test_between_a_command_and_a_subagent_the_right_side_changes() -> None:
+    async with shown(tasks=(BUILD, HELPER)) as (app, screen, pilot):
+        await wait_for_reading(app, pilot, "task-5")
+        app.tell(TaskRead(HELPER, "", DONE))
+        await pilot.press("down")
+        await wait_for_reading(app, pilot, "bash-3")
+        app.tell(TaskRead(BUILD, "built\n"))
+        await pilot.pause()
+        assert not screen.reader.region and rows_of(screen)[0].strip() == "built"
+
+
+async def test_what_changes_while_it_runs_is_shown_at_once() -> None:
+    async with shown(tasks=(HELPER, SERVER)) as (app, screen, pilot):
+        app.tell(SubagentChanged(replace(AGENT, steps=4, doing="Grep def parse")))
+        await pilot.pause()
+        said = ["".join(text for text, _ in row) for row in screen.head(60)]
+        assert any("4 steps  Grep def parse" in row for row in said)
+        await pilot.press("down")
+        await wait_for_reading(app, pilot, "bash-1")
+        app.tell(TaskRead(replace(SERVER, output_size=2048), PRINTED))
+        await pilot.pause()
+        assert any("2.0 KB" in text for row in screen.head(60) for text, _ in row)

@@ -31,10 +31,10 @@ class Terminal:
         self.written = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
             os.chdir(ROOT)
             os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm-256color", TEXTUAL_ANIMATIONS="none")
             os.execv(sys.executable, [sys.executable, *arguments])
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
 
     def read_until(self, wanted: bytes) -> None:
         end = time.monotonic() + LONGEST

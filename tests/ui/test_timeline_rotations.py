@@ -9,21 +9,24 @@ from kimi_tui.protocol.commands import (
     ChangeRotation,
     CompareTimelines,
     ExportTimeline,
+    Fork,
     ListRotations,
+    PreviewRevert,
     ProposePruning,
     PruneRotations,
     ReadRotation,
-    RestoreRotation,
+    RevertTo,
 )
-from kimi_tui.protocol.events import PruningProposed
-from kimi_tui.protocol.views import PruneStep, PruningView
+from kimi_tui.protocol.events import PruningProposed, RevertPreviewed
+from kimi_tui.protocol.views import FileTouched, PruneStep, PruningView, RevertPreview
 from kimi_tui.ui.screens.compare import Compare
-from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.prune import Prune
+from kimi_tui.ui.screens.revert_choice import UNTOUCHED
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
+from tests.ui.test_timeline_pages import text_of
 from tests.ui.waiting import settled, until
 
 
@@ -73,15 +76,26 @@ async def test_running_through_the_list_reads_only_where_one_stops() -> None:
         assert ReadRotation("context_3.jsonl") not in app.commands
 
 
-async def test_restoring_asks_and_says_that_no_file_changes() -> None:
-    app = Stage(Rotations)
-    async with app.run_test(size=(120, 30)) as pilot:
-        await opened(pilot, "down", "r")
-        assert isinstance(app.screen, Ask)
-        await pilot.press("enter")
-        await settled(pilot)
-        assert app.commands[-1] == RestoreRotation("context_3.jsonl")
-        assert len(app.screen_stack) == 1
+async def test_restoring_asks_and_leaves_the_files_alone_unless_they_are_wanted() -> None:
+    for keys, command in (
+        ((), RevertTo(None, "context_3.jsonl")),
+        (("down",), RevertTo(None, "context_3.jsonl", files="restore")),
+        (("down", "down"), RevertTo(None, "context_3.jsonl", files="only")),
+        (("down", "down", "down"), Fork(None, "context_3.jsonl")),
+    ):
+        app = Stage(Rotations)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await opened(pilot, "down", "r")
+            assert PreviewRevert(None, "context_3.jsonl") in app.commands
+            files = (FileTouched("a.py", False, "rewritten"),)
+            app.tell(RevertPreviewed(RevertPreview(None, "context_3.jsonl", files=files, restorable=True)))
+            await settled(pilot)
+            shown = text_of(app)
+            assert "Restore context_3.jsonl?" in shown and "put back   a.py" in shown and UNTOUCHED in shown
+            await pilot.press(*keys, "enter")
+            await settled(pilot)
+            assert command in app.commands
+            assert len(app.screen_stack) == 1
 
 
 async def test_deleting_keeps_the_file_unless_told_otherwise() -> None:
@@ -206,7 +220,7 @@ async def test_pruning_lists_every_file_with_what_it_frees_and_the_safe_answer_c
         await settled(pilot)
         await pilot.press("down", "enter")
         await settled(pilot)
-        assert app.commands[-1] == PruneRotations(PRUNING.steps)
+        assert PruneRotations(PRUNING.steps) in app.commands
 
 
 async def test_within_the_budget_pruning_only_says_how_it_stands() -> None:

@@ -12,12 +12,10 @@ from textual.pilot import Pilot
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.widgets.guarded import GRACE
 from tests.ui.fakes import ScriptedAgent
+from tests.ui.stillness import stillness
 
 LONGEST = 60.0
 """Seconds after which something that should happen will not happen any more."""
-
-DEPTH = 3
-"""A message may lead to another one, and that to a third; each round sees one of them through."""
 
 
 class Clock:
@@ -34,12 +32,11 @@ class Clock:
 
 async def settled(pilot: Pilot[Any]) -> None:
     """Until every widget has done what it was told, and what followed from it."""
-    for _ in range(DEPTH):
-        await pilot.pause(0)
+    await stillness()
     async with asyncio.timeout(LONGEST):
         while _at_work(pilot.app):
             await pilot.pause(0.005)
-    await pilot.pause()
+    await stillness()
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], object]) -> None:
@@ -58,8 +55,7 @@ def heard(app: KimiApp, agent: ScriptedAgent) -> KimiApp:
 
 async def all_shown(app: KimiApp, agent: ScriptedAgent, pilot: Pilot[Any]) -> None:
     """Until what was pressed has reached the agent, and what it told has reached the screen."""
-    for _ in range(DEPTH):
-        await pilot.pause(0)
+    await stillness()
     async with asyncio.timeout(LONGEST):
         await agent.heard(lambda: app._exit or not app.is_running)
     await settled(pilot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from kimi_tui.protocol.commands import Close, Command
 from kimi_tui.protocol.events import Closed, Event
@@ -33,10 +33,14 @@ class AgentThread:
 
     def next(self) -> Event:
         """The next event; waits for it. Raises whatever the agent could not be built or broke with."""
-        event = self._events.get()
-        if isinstance(event, BaseException):
-            raise event
-        return event
+        return _told(self._events.get())
+
+    def next_within(self, seconds: float) -> Event | None:
+        """The same, but waits no longer than that; None when nothing came."""
+        try:
+            return _told(self._events.get(timeout=seconds))
+        except Empty:
+            return None
 
     def close(self) -> None:
         """End it; what it says until `Closed` can still be read. One that is not there yet never comes."""
@@ -69,3 +73,9 @@ class AgentThread:
     async def _read(self, port: AgentPort) -> None:
         async for event in port.events():
             self._events.put(event)
+
+
+def _told(event: Event | BaseException) -> Event:
+    if isinstance(event, BaseException):
+        raise event
+    return event

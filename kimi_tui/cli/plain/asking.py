@@ -1,4 +1,4 @@
-"""Approvals and questions as numbered lines, and what an answer to them means."""
+"""Approvals, questions and summaries as numbered lines, and what an answer to them means."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from kimi_tui.literal import one_line
-from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion
-from kimi_tui.protocol.events import QuestionAsked
+from kimi_tui.protocol.commands import AnswerApproval, AnswerCompaction, AnswerQuestion
+from kimi_tui.protocol.events import CompactionProposed, QuestionAsked
 from kimi_tui.protocol.views import ApprovalView, DiffView, QuestionView
 
 Ask = Callable[[str], str]
@@ -68,6 +68,33 @@ def _diff(diff: DiffView) -> Iterator[str]:
                 continue
             yield from (f"    - {line}" for line in old[i1:i2])
             yield from (f"    + {line}" for line in new[j1:j2])
+
+
+def review(event: CompactionProposed, say: Say, ask: Ask) -> AnswerCompaction:
+    """Show the summary; a text in place of a number asks for another one, and says what it shall keep."""
+    say([*proposal_lines(event)])
+    while True:
+        match ask("Number, or what another summary shall keep: ").strip():
+            case "1" | "1.":
+                return AnswerCompaction("accept")
+            case "2" | "2.":
+                return AnswerCompaction("redo", focus=event.focus)
+            case "3" | "3.":
+                return AnswerCompaction("cancel")
+            case text if text and not text.isdecimal():
+                return AnswerCompaction("redo", focus=text)
+        say(["Please answer with a number."])
+
+
+def proposal_lines(event: CompactionProposed) -> Iterator[str]:
+    yield (
+        f"This summary would stand for {len(event.replaced)} entries, {event.tokens_before:,} tokens; "
+        f"with the {len(event.kept)} that are kept it would be {event.tokens_after:,}:"
+    )
+    yield from (f"    {line}" for line in event.summary.splitlines())
+    yield "1. put it in their place"
+    yield "2. write another one"
+    yield "3. leave everything as it is"
 
 
 def answer(event: QuestionAsked, say: Say, ask: Ask) -> AnswerQuestion:

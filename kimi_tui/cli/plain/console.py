@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import select
 import sys
 from collections.abc import Iterable
 from io import TextIOWrapper
@@ -11,6 +13,8 @@ from typing import Any
 from kimi_tui.literal import literal
 
 PROMPT, MORE = "> ", ". "
+_LONGEST = 1 << 16
+"""Bytes of a line; a terminal's own limit is far lower."""
 
 
 class Console:
@@ -20,6 +24,8 @@ class Console:
     def __init__(self) -> None:
         if isinstance(sys.stdin, TextIOWrapper):
             sys.stdin.reconfigure(errors="replace")  # bytes that are no text end nothing
+        self.hears = os.name == "posix" and sys.stdin.isatty()
+        """Whether it can be told what is typed while something runs."""
         self._readline = _readline() if sys.stdin.isatty() and sys.stdout.isatty() else None
 
     def say(self, lines: Iterable[str]) -> None:
@@ -44,6 +50,17 @@ class Console:
         text = "\n".join(lines)
         self.recall([text])
         return text
+
+    def heard(self) -> str | None:
+        """A line that was typed while none was asked for; None without one. Only a terminal can tell, and only it is
+        looked at. Raises `EOFError` when it has gone."""
+        if not self.hears or not select.select([sys.stdin], [], [], 0)[0]:
+            return None
+        try:
+            data = os.read(sys.stdin.fileno(), _LONGEST)
+        except OSError:
+            raise EOFError from None
+        return data.decode(sys.stdin.encoding or "utf-8", "replace").rstrip("\n")
 
     def ask(self, prompt: str, draft: str = "") -> str:
         """One line. `draft` stands in it already, where it can be edited; else it is shown above."""

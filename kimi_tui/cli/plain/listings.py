@@ -75,9 +75,11 @@ def _row(row: TimelineRow) -> str:
 
 def preview(view: RevertPreview) -> Iterator[str]:
     """What would go."""
+    where = "Going over to" if view.file else "Going back to"
+    fewer = f"{abs(view.tokens):,} tokens{' more than now' if view.tokens < 0 else ''}"
     yield (
-        f"Going back to checkpoint {view.checkpoint} drops {view.steps} steps, {view.messages} messages, "
-        f"{view.tool_calls} tool calls, {view.tokens:,} tokens."
+        f"{where} checkpoint {view.checkpoint} drops {view.steps} steps, {view.messages} messages, "
+        f"{view.tool_calls} tool calls, {fewer}."
     )
     for file in view.files:
         fate = f", would be {file.change}" if file.change and not file.changed_since else ""
@@ -149,6 +151,13 @@ def compared(event: TimelinesCompared) -> Iterator[str]:
     yield one_line(f"{event.common} messages in common; {event.right} has {event.tokens:+,} tokens.")
     for side, entries in ((event.left, event.only_left), (event.right, event.only_right)):
         yield from (f"only in {one_line(side)}: {entry_line(entry)}" for entry in entries)
+
+
+def entries(found: Sequence[Entry], start: int) -> Iterator[str]:
+    """Entries with the numbers by which they are pinned and dropped; the first one's is `start`."""
+    for number, entry in enumerate(found, start):
+        yield f"{number}{', pinned' if entry.pinned else ''}: {entry_line(entry)}"
+    yield "/pin N keeps one, /drop N takes a tool's result out." if found else "There are none yet."
 
 
 def entry_line(entry: Entry) -> str:

@@ -15,6 +15,11 @@ HERE: dict[str, tuple[str, str]] = {
     "diff": ("LEFT RIGHT", "compare two points: now, now@N, context_2.jsonl, context_2.jsonl@N"),
     "name": ("N [TEXT]", "name a checkpoint"),
     "read": ("FILE", "the conversation in a rotation"),
+    "entries": ("[COUNT]", "the last entries of the conversation, with their numbers"),
+    "pin": ("N", "compactions keep entry N word for word"),
+    "unpin": ("N", "compactions need not keep entry N any more"),
+    "drop": ("N", "take the result of the tool call in entry N out of the context"),
+    "snooze": ("", "no more warnings of a compaction until the context has grown"),
     "tasks": ("[ID | stop ID]", "background tasks, the output of one, the end of one"),
     "mcp": ("[restart NAME]", "connected tool servers"),
     "doctor": ("", "check the files of this session"),
@@ -41,6 +46,10 @@ SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.RestoreRotation: (ev.TranscriptReset,),
     cmd.ClearContext: (ev.TranscriptReset,),
     cmd.Compact: (ev.CompactionEnded,),
+    cmd.PinEntry: (ev.EntriesChanged,),
+    cmd.DropResult: (ev.TranscriptReset,),
+    cmd.SnoozeCompaction: (ev.CompactionNear,),
+    cmd.LoadEntries: (ev.EntriesLoaded,),
     cmd.NameCheckpoint: (ev.TranscriptReset,),
     cmd.ListRotations: (ev.RotationsListed,),
     cmd.ReadRotation: (ev.RotationRead,),
@@ -96,8 +105,16 @@ def read(text: str, state: ScreenState) -> cmd.Command | Said | Wanted:
 def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
     words = argument.split()
     match word, words:
-        case (("tasks" | "mcp" | "doctor"), []):
+        case (("tasks" | "mcp" | "doctor" | "entries"), []):
             return Wanted(word)
+        case "entries", [count] if count.isdecimal():
+            return Wanted(word, count)
+        case (("pin" | "unpin"), [number]) if number.isdecimal():
+            return cmd.PinEntry(int(number), word == "pin")
+        case "drop", [number] if number.isdecimal():
+            return cmd.DropResult(int(number))
+        case "snooze", []:
+            return cmd.SnoozeCompaction()
         case "tasks", ["stop", task]:
             return cmd.StopTask(task)
         case "tasks", [task]:
@@ -134,6 +151,7 @@ def _instead(name: str, argument: str, state: ScreenState) -> cmd.Command | Said
 
 def _help(state: ScreenState) -> Iterator[str]:
     yield "Enter sends; a backslash at the end of a line goes on in the next one. !COMMAND runs a shell command."
+    yield "What you type while a turn runs joins it between two steps."
     yield "Ctrl+C stops what runs, and pressed twice leaves; so does Ctrl+D."
     for command in slash.known(state):
         if command.name not in NOT_HERE and command.name not in HERE:

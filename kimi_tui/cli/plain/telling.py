@@ -101,6 +101,8 @@ class Telling:
                 yield from self._speaker.flush()
                 if not self._spoke:
                     yield from (entry.text for entry in entries if entry.kind == "assistant" and entry.text)
+            case ev.SteerTaken(entry=entry):
+                yield f"(joins the turn: {one_line(entry.text)})"
             case ev.TurnEnded(reason):
                 yield from self._speaker.flush()
                 if reason != "done":
@@ -116,6 +118,11 @@ class Telling:
                 if tool.call_id in self._own and tool.output.strip():
                     yield tool.output.rstrip("\n")
                 yield listings.tool_line(tool)
+            case ev.EntriesChanged(entries=entries):
+                yield from (
+                    f"{'Pinned' if each.pinned else 'No longer pinned'}: {listings.entry_line(each)}"
+                    for each in entries
+                )
             case ev.TodosChanged(todos):
                 yield from map(todo_line, todos)
 
@@ -156,6 +163,11 @@ class Telling:
         match event:
             case ev.ContextSwitched(switch):
                 yield listings.switch_line(switch)
+            case ev.CompactionNear(tokens, trigger) if trigger:
+                yield (
+                    f"The context will soon be compacted: {tokens:,} tokens, at {trigger:,} it happens by itself. "
+                    "/compact does it now, /pin N keeps a message, /snooze is for later."
+                )
             case ev.CompactionStarted(tokens=tokens):
                 yield f"Compacting {tokens:,} tokens. Ctrl+C stops it."
             case ev.CompactionProgressed(phase=phase) if self._phase != (phase, 0):

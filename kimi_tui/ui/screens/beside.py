@@ -12,6 +12,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
 
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, stylesheet
@@ -34,6 +35,11 @@ class Beside(Page):
     def listing(self) -> SearchedLines:
         raise NotImplementedError
 
+    @property
+    def text(self) -> Widget:
+        """What is read at the right, and has the focus there."""
+        return self.reading
+
     def head(self, width: int) -> Rows:
         """What stands over the text."""
         raise NotImplementedError
@@ -52,7 +58,11 @@ class Beside(Page):
             yield self.listing
             with Vertical(classes="right"):
                 yield Sheet(self.head, classes="head")
-                yield self.reading
+                yield from self.texts()
+
+    def texts(self) -> ComposeResult:
+        """All that may stand at the right, one of them at a time."""
+        yield self.reading
 
     def on_mount(self) -> None:
         self.listing.focus()
@@ -61,7 +71,7 @@ class Beside(Page):
         return self.listing
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        return self.read_keys() if self.reading.has_focus else self.list_keys()
+        return self.read_keys() if self.text.has_focus else self.list_keys()
 
     def head_changed(self) -> None:
         if self.is_mounted:
@@ -74,14 +84,14 @@ class Beside(Page):
         self._go(reading=True)
 
     def action_swap(self) -> None:
-        self._go(reading=not self.reading.has_focus)
+        self._go(reading=not self.text.has_focus)
 
     def action_back(self) -> None:
-        if self.reading.has_focus:
+        if self.text.has_focus:
             self._go(reading=False)
         else:
             super().action_back()
 
     def _go(self, *, reading: bool) -> None:
         self.set_class(reading, "-reading")
-        (self.reading if reading else self.listing).focus()
+        (self.text if reading else self.listing).focus()

@@ -12,9 +12,9 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
-from kimi_tui.ui.asks import Do, Edit
+from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.screens.keyboard import Keyboard
-from kimi_tui.ui.state import apply
+from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
@@ -71,6 +71,8 @@ class ChatScreen(Keyboard):
         match event:
             case ev.TranscriptReset():
                 timeline.show(event.timeline)
+                if event.switch is not None:
+                    self.sidebar.time_moved()
                 gc.freeze()
             case ev.CheckpointCreated(row):
                 timeline.add_row(row)
@@ -82,8 +84,8 @@ class ChatScreen(Keyboard):
                 self.run_worker(self.transcript.take_images(index, images), group="images")
             case ev.RevertPreviewed(preview):
                 self.sidebar.take_preview(preview)
-            case ev.RotationRead(file, entries):
-                self.sidebar.take_rotation(file, entries)
+            case ev.RotationRead(file, rows=rows):
+                self.sidebar.take_rotation(file, rows)
 
     def _said(self, event: ev.Event) -> None:
         """Events that put something into the chat or the prompt."""
@@ -140,6 +142,10 @@ class ChatScreen(Keyboard):
     def _load_images(self, event: Transcript.ImagesWanted) -> None:
         self.submit(cmd.LoadImages(event.index))
 
+    @on(Transcript.StepsWanted)
+    def _load_steps(self, event: Transcript.StepsWanted) -> None:
+        self.submit(cmd.ReadSubagent(event.call_id))
+
     @on(Timeline.Left)
     def _left(self) -> None:
         self.leave_timeline()
@@ -166,6 +172,13 @@ class ChatScreen(Keyboard):
     @on(Todos.Folded)
     def _fold_todos(self) -> None:
         self.action_todo()
+
+    @on(Submit)
+    def _note_answer(self, event: Submit) -> None:
+        """On its way to the app: an answer is not told by any event."""
+        if isinstance(event.command, cmd.AnswerApproval | cmd.AnswerQuestion):
+            self.state = answered(self.state, event.command.request_id)
+            self.show_state()
 
     @on(Asking.Answered)
     def _back_to_the_prompt(self) -> None:

@@ -1,6 +1,7 @@
 """The graph of a flow, live: its nodes as a list, where the walk stands, how often it came by, which ways it went.
 
-Listens to `FlowStarted`, `FlowMoved` and `FlowEnded`. The list follows the walk until the reader moves the cursor.
+Listens to `FlowStarted`, `FlowMoved` and `FlowEnded`. The list follows the walk until the reader moves the cursor;
+Enter shows what the model is told at the node under it, in full.
 """
 
 from __future__ import annotations
@@ -8,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from textual import on
 from textual.app import ComposeResult
+from textual.message import Message
 
 from kimi_tui.protocol.events import Event, FlowStarted
 from kimi_tui.protocol.views import FlowNodeView
-from kimi_tui.ui.cells import cut, literal
+from kimi_tui.ui.cells import cut, literal, plural
 from kimi_tui.ui.flow_run import FlowRun, figures, follow
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.text import one_line
 from kimi_tui.ui.tones import Rows, Span, spread
 from kimi_tui.ui.widgets.lines import Lines
+from kimi_tui.ui.widgets.readout import printed
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
+
+READ_ROWS = 14
+"""Rows of a node's text that are shown at once."""
 
 _NAMES = {"begin": "BEGIN", "end": "END"}
 
@@ -60,7 +67,13 @@ def _rows(nodes: Sequence[FlowNodeView]) -> list[_Row]:
 
 
 class Graph(Lines):
-    """The nodes of one walk and the ways between them."""
+    """The nodes of one walk and the ways between them. Posts `Moved` and `Chosen`; `node` is under the cursor."""
+
+    class Moved(Message):
+        pass
+
+    class Chosen(Message):
+        pass
 
     def __init__(self, marks: Marks, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
@@ -82,8 +95,16 @@ class Graph(Lines):
             self.rest(next(here, 0), tell=False)
         self.refresh()
 
+    @property
+    def node(self) -> FlowNodeView | None:
+        return self._rows[self.cursor].node if self.cursor < len(self._rows) else None
+
     def moved(self) -> None:
         self._following = False
+        self.post_message(self.Moved())
+
+    def chosen(self) -> None:
+        self.post_message(self.Chosen())
 
     def total(self) -> int:
         return len(self._rows)
@@ -145,6 +166,8 @@ class FlowScreen(Page):
         super().__init__()
         self.run = run
         self.graph = Graph(marks, classes="listing")
+        self._reading = False
+        """The node under the cursor is read in full."""
 
     def body(self) -> ComposeResult:
         yield self.graph
@@ -163,7 +186,31 @@ class FlowScreen(Page):
         self.query_one(".about", Sheet).changed()
         self.frame_changed()
 
+    @on(Graph.Chosen)
+    def _read(self) -> None:
+        self._set_reading(not self._reading)
+
+    @on(Graph.Moved)
+    def _follow(self) -> None:
+        self._set_reading(self._reading)
+
+    def action_back(self) -> None:
+        if self._reading:
+            self._set_reading(False)
+        else:
+            super().action_back()
+
+    def _set_reading(self, reading: bool) -> None:
+        self._reading = reading
+        self.query_one(".about", Sheet).changed()
+        self.frame_changed()
+
     def _about(self, width: int) -> Rows:
+        node = self.graph.node
+        return _in_full(node, width) if self._reading and node else self._stands(width)
+
+    def _stands(self, width: int) -> Rows:
+        """How the walk goes."""
         run = self.run
         if run is None:
             return paragraph("No flow has run yet. /ralph and /flow:<name> start one.", width, "quiet", 2)
@@ -185,4 +232,13 @@ class FlowScreen(Page):
         return " · ".join(said if width > 50 else said[:1])
 
     def keys(self) -> Sequence[tuple[str, str]]:
-        return (("↑↓", "move"), ("?", "decision"), ("×2", "came by twice"), ("esc", "back"))
+        if self._reading:
+            return (("↑↓", "move"), ("enter", "less"), ("esc", "less"))
+        return (("↑↓", "move"), ("enter", "read"), ("?", "decision"), ("×2", "came by twice"), ("esc", "back"))
+
+
+def _in_full(node: FlowNodeView, width: int) -> Rows:
+    """What the model is told at a node, with its own line breaks."""
+    rows = printed(node.label.strip() or node.id, width)
+    more: Rows = [[(f"and {plural(len(rows) - READ_ROWS, 'more row')}", "faint")]] if len(rows) > READ_ROWS else []
+    return [*rows[:READ_ROWS], *more]

@@ -107,20 +107,21 @@ class Keyboard(Compacting):
         """Back to the prompt; a sidebar that lies over the chat goes."""
         self.editor.focus()
         if not self._wide:
-            self.remove_class("-over")
+            self.sidebar.remove_class("-over")
 
     @property
     def _wide(self) -> bool:
         return self.has_class("-wide") or self.has_class("-huge")
 
     def action_sidebar(self) -> None:
-        """Beside the chat where there is room, over it where there is not."""
+        """Beside the chat where there is room, over it where there is not. The classes are the sidebar's own: one of
+        the screen's would have every widget look up its styles anew."""
         if self._wide:
-            self.toggle_class("-no-sidebar")
-            self.remove_class("-over")
+            self.sidebar.toggle_class("-away")
+            self.sidebar.remove_class("-over")
         else:
-            self.remove_class("-no-sidebar")
-            self.toggle_class("-over")
+            self.sidebar.remove_class("-away")
+            self.sidebar.toggle_class("-over")
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
             self.editor.focus()
 

@@ -94,6 +94,13 @@ def report(server: McpServerView, width: int) -> Rows:
         own = f"mcp__{server.name}__"
         rows += [[]] if rows else []
         rows += [[("tools", "quiet")], *([(f"  {literal(name.removeprefix(own))}", "")] for name in server.tools)]
+    if server.prompts:
+        rows += [[]] if rows else []
+        names = ([(f"  {literal(name)}", "")] for name in server.prompts)
+        rows += [[("prompts", "quiet"), (f"  /mcp:{literal(server.name)}:…", "faint")], *names]
+    if server.resources:
+        rows += [[]] if rows else []
+        rows += [[("resources", "quiet"), ("  read by the model's tools", "faint")]]
     if server.said:
         rows += [[]] if rows else []
         rows += [[("what it said", "quiet")], *printed(server.said, width, indent="  ")]

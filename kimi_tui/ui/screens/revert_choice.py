@@ -1,4 +1,5 @@
-"""How to go back: conversation, files, both, or into a copy. Nothing happens before Enter, Esc changes nothing.
+"""How to go back, or over to a rotation: conversation, files, both, or into a copy. Nothing happens before Enter, Esc
+changes nothing. Who opens it asks for `PreviewRevert`; it asks for `DraftNote` when the note is to be drafted.
 
 The result is the command to submit (`RevertTo` or `Fork`), or None.
 """
@@ -12,28 +13,33 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
-from kimi_tui.protocol.commands import Fork, RevertTo
+from kimi_tui.protocol.commands import DraftNote, Fork, RevertTo, StopDraft
+from kimi_tui.protocol.events import Event, NoteDrafted, RevertPreviewed
 from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.branch_rows import offset_of
 from kimi_tui.ui.cells import ago, cut, literal, plural
+from kimi_tui.ui.listening import ask
 from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.screens.file_changes import FileChanges
 from kimi_tui.ui.tones import Rows, hint_row, spread
+from kimi_tui.ui.widgets.note import Note
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.preview import drops, files_rows
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 UNTOUCHED = "no file on disk changes"
+KEPT = "all of it becomes the live timeline; the present is kept as a rotation, so this can be undone"
 UNRECORDED = "the files stay as they are: how they were at this point is not recorded"
 
 
 def outcome(preview: RevertPreview | None, overwritten: Collection[str] = ()) -> str:
     """`changes 3 files, keeps 1 you edited`: what would become of the files together."""
-    found = [file for file in preview.files if not file.stays] if preview else []
-    if not found:
+    if preview is None:
         return "puts files back too; can be undone"
+    found = [file for file in preview.files if not file.stays]
+    if not found:
+        return "no file has to change"
     kept = sum(bool(file.change and file.changed_since) and file.path not in overwritten for file in found)
     changed = f"changes {plural(len(found) - kept, 'file')}" if len(found) > kept else "changes no file"
     return f"{changed}, keeps {kept} you edited" if kept else f"{changed}; can be undone"
@@ -57,9 +63,13 @@ def ways(
 
 
 class RevertChoice(Dialog[RevertTo | Fork]):
-    """Asks about `row`. `files` tells whether files can be put back; `note` drafts the carry-over note."""
+    """Asks about `row`. `files` tells whether files can be put back; `note` is the carry-over note to begin with."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f", "files", "what happens to each file")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "files", "what happens to each file"),
+        Binding("d", "draft", "have the note drafted by the model"),
+        Binding("ctrl+r", "draft", "have the note drafted", show=False, priority=True),
+    ]
 
     def __init__(
         self, row: TimelineRow, preview: RevertPreview | None = None, *, files: bool = False, note: str = ""
@@ -68,7 +78,8 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         self.row = row
         self.preview = preview
         self.files = files
-        self.draft = note
+        self.note = Note(note)
+        self._drafts = 0
         self.clock = time.time
         self.overwrite: set[str] = set()
         """Files edited since that are to be put back all the same: ticked by hand, never by us."""
@@ -76,7 +87,7 @@ class RevertChoice(Dialog[RevertTo | Fork]):
     def body(self) -> ComposeResult:
         yield Sheet(self._facts, classes="facts")
         yield Options(self._ways(), classes="options")
-        yield Input(self.draft, placeholder="a note for the earlier point (optional)", classes="note")
+        yield self.note
         yield Sheet(self._hints)
 
     def on_mount(self) -> None:
@@ -95,7 +106,8 @@ class RevertChoice(Dialog[RevertTo | Fork]):
     def _changed(self) -> None:
         for sheet in self.query(Sheet):
             sheet.changed()
-        self.query_one(Options).change(self._ways())
+        for options in self.query(Options):
+            options.change(self._ways())
 
     def _ways(self) -> list[Option]:
         return ways(self.row, self.preview, self._restorable, self.overwrite)
@@ -106,14 +118,12 @@ class RevertChoice(Dialog[RevertTo | Fork]):
 
     def _facts(self, width: int) -> Rows:
         row, preview = self.row, self.preview
-        number = "" if row.checkpoint is None else f" {row.checkpoint}"
-        title = f"Go back to{number}?" if row.file is None else f"Go over to{number} of {literal(row.file)}?"
-        rows: Rows = [spread([(title, "strong moved")], [(ago(row.at, self.clock()), "faint")], width)]
+        rows: Rows = [spread([(self._title(), "strong moved")], [(ago(row.at, self.clock()), "faint")], width)]
         if row.label:
             rows += paragraph(literal(row.label), width, "", 2)
         if preview is None:
             return rows
-        rows += paragraph(drops(preview), width, "quiet", 3)
+        rows += paragraph(drops(preview) if row.checkpoint is not None else KEPT, width, "quiet", 3)
         rows += files_rows(preview, width, 4, self.overwrite, ": f shows them")
         if preview.files and not self._restorable:
             rows += paragraph(UNRECORDED, width, "quiet", 2)
@@ -121,6 +131,13 @@ class RevertChoice(Dialog[RevertTo | Fork]):
         if preview.prompt:
             rows += [[(cut("its prompt comes back into the input", width), "quiet")]]
         return rows
+
+    def _title(self) -> str:
+        row = self.row
+        if row.file is None:
+            return f"Go back to {row.checkpoint}?"
+        where = literal(row.file)
+        return f"Restore {where}?" if row.checkpoint is None else f"Go over to {row.checkpoint} of {where}?"
 
     def _hints(self, width: int) -> Rows:
         files = (("f", "files"),) if self._files_known else ()
@@ -137,13 +154,51 @@ class RevertChoice(Dialog[RevertTo | Fork]):
     @on(Options.Chosen)
     def _choose(self, event: Options.Chosen) -> None:
         event.stop()
-        self.dismiss(self.command(event.key))
+        if self.note.drafting and event.key not in ("cancel", "fork"):
+            self.note.say("the note is being drafted: esc stops that", "moved")
+        else:
+            self.dismiss(self.command(event.key))
 
-    @on(Input.Submitted)
-    def _noted(self, event: Input.Submitted) -> None:
+    # --- the note -------------------------------------------------------------------------------------------------
+
+    def action_draft(self) -> None:
+        self.note.start()
+
+    @on(Note.Wanted)
+    def _draft(self, event: Note.Wanted) -> None:
+        event.stop()
+        self._drafts += 1
+        row = self.row
+        ask(self, DraftNote(row.checkpoint, row.file, offset_of(row), event.begun, self._drafts))
+
+    @on(Note.Unwanted)
+    def _draft_no_more(self, event: Note.Unwanted) -> None:
+        event.stop()
+        ask(self, StopDraft())
+
+    def take(self, event: Event) -> None:
+        """An answer for a draft that was given up is dropped."""
+        if isinstance(event, RevertPreviewed):
+            self.show(event.preview)
+        elif isinstance(event, NoteDrafted) and event.number == self._drafts and self.note.drafting:
+            self.note.take(event)
+
+    @on(Note.Left)
+    def _noted(self, event: Note.Left) -> None:
         """Enter in the note goes back to the choice: the note alone never moves time."""
         event.stop()
         self.query_one(Options).focus()
+
+    def action_dismiss_nothing(self) -> None:
+        """Esc stops a draft first."""
+        if self.note.drafting:
+            self.note.stop()
+        else:
+            super().action_dismiss_nothing()
+
+    def on_unmount(self) -> None:
+        if self.note.drafting:
+            ask(self, StopDraft())
 
     def command(self, way: str) -> RevertTo | Fork | None:
         row = self.row
@@ -152,7 +207,7 @@ class RevertChoice(Dialog[RevertTo | Fork]):
             return None
         if way == "fork":
             return Fork(row.checkpoint, row.file, offset)
-        note = self.query_one(Input).value.strip()
+        note = self.note.text
         return RevertTo(
             row.checkpoint,
             row.file,

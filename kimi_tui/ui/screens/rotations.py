@@ -1,6 +1,6 @@
 """The rotation browser: every timeline that a jump left behind, and what was said in it.
 
-Asks for `ListRotations`, `ReadRotation`, `RestoreRotation`, `ChangeRotation`, `ProposePruning`, `ExportTimeline` (see
+Asks for `ListRotations`, `ReadRotation`, `RevertTo`, `Fork`, `ChangeRotation`, `ProposePruning`, `ExportTimeline` (see
 `ui/listening.py`), and listens to what these are answered by. Where two columns do not fit, the list comes
 first and Enter opens the conversation.
 """
@@ -19,14 +19,16 @@ from textual.timer import Timer
 from kimi_tui.protocol.commands import (
     ChangeRotation,
     ExportTimeline,
+    Fork,
     ListRotations,
+    PreviewRevert,
     ProposePruning,
     PruneRotations,
     ReadRotation,
-    RestoreRotation,
+    RevertTo,
 )
 from kimi_tui.protocol.events import Event, PruningProposed, RotationRead, RotationsListed
-from kimi_tui.protocol.views import PruningView, RotationView
+from kimi_tui.protocol.views import PruningView, RotationView, TimelineRow
 from kimi_tui.ui.cells import plural, size
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
@@ -34,6 +36,7 @@ from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.screens.prune import Prune
+from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.tones import Rows, spread, stylesheet
 from kimi_tui.ui.widgets.options import Option
 from kimi_tui.ui.widgets.past import Past
@@ -206,18 +209,16 @@ class Rotations(Page):
         chosen = self.chosen
         if chosen is None or chosen.live:
             return
-        about = (
-            f"{plural(chosen.messages, 'message')} · {plural(chosen.tokens, 'token')}. "
-            "The present is kept as a rotation, so this can be undone. No file on disk changes."
-        )
-        options = (Option("restore", "restore"), Option("cancel", "cancel"))
+        held = f"{plural(chosen.messages, 'message')} · {plural(chosen.tokens, 'token')}"
+        row = TimelineRow("rotation", file=chosen.file, label=held, at=chosen.at)
 
-        def restore(answer: str | None) -> None:
-            if answer == "restore":
-                ask(self, RestoreRotation(chosen.file))
+        def restore(command: RevertTo | Fork | None) -> None:
+            if command is not None:
+                ask(self, command)
                 self.dismiss()
 
-        self.app.push_screen(Ask(f"Restore {name_of(chosen)}?", options, about), restore)
+        ask(self, PreviewRevert(None, chosen.file))
+        self.app.push_screen(RevertChoice(row), restore)
 
     def action_prune(self) -> None:
         ask(self, ProposePruning())

@@ -44,6 +44,10 @@ class Anchored(ScrollView):
 
     def relist(self, start: int) -> None:
         """From this position on the list is another one."""
+        if start == 0:
+            self._heights = Heights(self.guesses(0))  # at once: much less work than one after the other
+            self._known = [False] * len(self._heights)
+            return
         self._heights.truncate(start)
         del self._known[start:]
         for height in self.guesses(start):

@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from kimi_tui.protocol.events import EntriesChanged, EntryAdded
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.finding import matches
@@ -34,6 +35,23 @@ class PastReader(Reader):
 
     def action_open(self) -> None:
         self.action_fold()
+
+    def show(self, entries: Sequence[Entry]) -> None:
+        """Show these. Of the same conversation, some of it newer, what was unfolded stays so and the place stays."""
+        known = self.conversation.blocks
+        if len(entries) < len(known) or not known or known[0].entry != entries[0]:
+            self.conversation.reset(len(entries), entries)
+        else:
+            self._go_on(entries)
+        self.sync()
+
+    def _go_on(self, entries: Sequence[Entry]) -> None:
+        known = self.conversation.blocks
+        for index, entry in enumerate(entries):
+            if index >= len(known):
+                self.conversation.apply(EntryAdded(index, entry))
+            elif known[index].entry != entry:
+                self.conversation.apply(EntriesChanged(index, (entry,)))
 
 
 class Past(Vertical):

@@ -22,19 +22,23 @@ Keys = tuple[tuple[str, str], ...]
 
 
 def drops(preview: RevertPreview) -> str:
-    """`drops 3 steps · 6 messages · 1.5k tokens · 4 tool calls`; for a point in a rotation, what of it stays behind."""
+    """`drops 3 steps · 6 messages · 1.5k tokens · 4 tool calls`. For a point in a rotation, what of it stays behind and
+    what becomes of the gauge: `leaves out 1 step · 2 messages; 1.5k tokens fewer than now`."""
+    here = preview.file is None
     parts = [
         plural(number, word)
         for number, word in (
             (preview.steps, "step"),
             (preview.messages, "message"),
-            (preview.tokens, "token"),
+            (preview.tokens if here else 0, "token"),
             (preview.tool_calls, "tool call"),
         )
         if number
     ]
-    verb = "drops" if preview.file is None else "leaves out"
-    return f"{verb} {' · '.join(parts)}" if parts else f"{verb} nothing"
+    said = f"{'drops' if here else 'leaves out'} {' · '.join(parts) or 'nothing'}"
+    if here or not preview.tokens:
+        return said
+    return f"{said}; {plural(abs(preview.tokens), 'token')} {'fewer' if preview.tokens > 0 else 'more'} than now"
 
 
 FATES: Mapping[FileFate, str] = {"rewritten": "put back", "deleted": "removed", "recreated": "made again"}

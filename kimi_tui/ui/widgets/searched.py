@@ -116,6 +116,12 @@ class PickList(SearchedLines, Generic[Item]):
         self.reveal(self.cursor)
         self.moved()
 
+    def renew(self, item: Item) -> None:
+        """There is news of one of them; order, cursor and place stay."""
+        self.items = [item if self.same(item, known) else known for known in self.items]
+        self.shown = [item if self.same(item, known) else known for known in self.shown]
+        self.refresh()
+
     @property
     def item(self) -> Item | None:
         return self.shown[self.cursor] if self.cursor < len(self.shown) else None

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import on
 
 from kimi_tui.protocol import commands as cmd
-from kimi_tui.protocol.views import Entry, RevertPreview, TimelineRow
+from kimi_tui.protocol.views import RevertPreview, TimelineRow
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.branch_rows import branch_rows, offset_of, own_from
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.timeline_pane import TimelinePane
-
-if TYPE_CHECKING:
-    from kimi_tui.ui.screens.revert_choice import RevertChoice
 
 REST = 0.12
 """Seconds the cursor rests on a row before its preview is asked for."""
@@ -33,8 +29,8 @@ class Sidebar(TimelinePane):
         self._aimed: TimelineRow | None = None
         self._unfolding: TimelineRow | None = None
         """The rotation whose branch is being read."""
-        self._choice: RevertChoice | None = None
-        """The dialog how to go back, while it is open."""
+        self._notes: dict[tuple[int | None, str | None], str] = {}
+        """What was written for a point that was not gone to after all, or not yet: it may have cost something."""
 
     @on(Timeline.Highlighted)
     def _ask_for_preview(self, event: Timeline.Highlighted) -> None:
@@ -44,14 +40,15 @@ class Sidebar(TimelinePane):
 
     def _still_aimed(self, row: TimelineRow) -> None:
         if row is self._aimed:
-            self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
+            self._preview_of(row)
+
+    def _preview_of(self, row: TimelineRow) -> None:
+        self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
 
     def take_preview(self, preview: RevertPreview) -> None:
-        """The agent's answer: for the panel here and for the open dialog."""
+        """The agent's answer: for the panel here. An open dialog hears it by itself."""
         self._preview = preview
         self.show_preview(preview)
-        if self._choice is not None:
-            self._choice.show(preview)
 
     @on(Timeline.Chosen)
     def _choose(self, event: Timeline.Chosen) -> None:
@@ -69,15 +66,21 @@ class Sidebar(TimelinePane):
     def _choose_how(self, row: TimelineRow) -> None:
         known = self._preview
         same = known is not None and (known.checkpoint, known.file) == (row.checkpoint, row.file)
-        self.post_message(Submit(cmd.PreviewRevert(row.checkpoint, row.file, offset_of(row))))
+        self._preview_of(row)
         from kimi_tui.ui.pages import RevertChoice
 
-        self._choice = RevertChoice(row, known if same else None)
-        self.app.push_screen(self._choice, self._chose)
+        point = (row.checkpoint, row.file)
+        choice = RevertChoice(row, known if same else None, note=self._notes.get(point, ""))
 
-    def _chose(self, command: cmd.Command | None) -> None:
-        self._choice = None
-        self._go(command)
+        def chosen(command: cmd.Command | None) -> None:
+            self._notes[point] = choice.note.kept
+            self._go(command)
+
+        self.app.push_screen(choice, chosen)
+
+    def time_moved(self) -> None:
+        """The notes for points that were looked at are of no use any more."""
+        self._notes.clear()
 
     def _go(self, command: cmd.Command | None) -> None:
         if command is not None:
@@ -121,11 +124,11 @@ class Sidebar(TimelinePane):
             self._unfolding = event.row
             self.post_message(Submit(cmd.ReadRotation(event.row.file)))
 
-    def take_rotation(self, file: str, entries: Sequence[Entry]) -> None:
+    def take_rotation(self, file: str, rows: Sequence[TimelineRow]) -> None:
         """A file that was left behind has been read: unfold its branch, if that is what it was asked for."""
         row, self._unfolding = self._unfolding, None
         if row is not None and row.file == file:
-            self.timeline.add_branch(file, branch_rows(file, entries, own_from(self.timeline.list.switch_of(file))))
+            self.timeline.add_branch(file, branch_rows(rows, own_from(self.timeline.list.switch_of(file))))
 
     @on(Timeline.NameAsked)
     def _ask_for_name(self, event: Timeline.NameAsked) -> None:

@@ -1,12 +1,13 @@
-"""Commands in the background: which run and for how long, how the others ended."""
+"""Commands and subagents in the background: which run and for how long, how the others ended."""
 
 from __future__ import annotations
 
 import signal
 import time
 
-from kimi_tui.protocol.views import TaskView
+from kimi_tui.protocol.views import SubagentView, TaskView
 from kimi_tui.ui.cells import ago, exact, lasted, literal, size
+from kimi_tui.ui.helper import helper_head
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.tones import Rows, Span, spread
 from kimi_tui.ui.widgets.searched import PickList
@@ -74,7 +75,7 @@ class TaskList(PickList[TaskView]):
         left: list[Span] = [(f"{mark} ", tone)]
         if origin := origin_of(item):
             left.append((f"{origin if width > 60 else 'left over'}  ", "moved"))
-        left.append((exact(item.command[: 2 * width]), ""))
+        left += _name(item, 2 * width)
         state = f"{state_of(item)}  " if item.status != "running" else ""
         right: list[Span] = [(state, "quiet"), (f"{took(item, self.clock()):>6}", "faint")]
         return [lead, *spread(left, right, width - 2)]
@@ -83,19 +84,39 @@ class TaskList(PickList[TaskView]):
         """Everything known about the one under the cursor."""
         item = self.item
         if item is None:
-            nothing = "nothing found" if self.items else "no command runs in the background"
+            nothing = "nothing found" if self.items else "nothing runs in the background"
             return paragraph(nothing, width, "quiet", 2)
         mark, tone = mark_of(item, self.marks)
         ended = f"ended {ago(item.ended_at, self.clock())} ago" if item.ended_at else ""
         right = took(item, self.clock())
         rows: Rows = [spread([(f"{mark} ", tone), (state_of(item), "strong")], [(right, "quiet")], width)]
-        rows += paragraph(exact(item.command[: 4 * width]), width, "", 3)
-        said = [item.description, item.reason, ended.replace("ended now ago", "ended just now"), origin_of(item)]
+        rows += paragraph("".join(text for text, _ in _name(item, 4 * width)), width, "", 3)
+        rows += [_gauge(item.agent, width, self.marks)] if item.agent else []
+        said = [
+            "" if item.agent else item.description,
+            item.reason,
+            ended.replace("ended now ago", "ended just now"),
+            origin_of(item),
+        ]
         rows += paragraph(" · ".join(literal(part) for part in said if part), width, "quiet", 2) if any(said) else []
         process = f"process {item.pid}" if item.pid and item.status == "running" else ""
-        facts = [item.id, process, size(item.output_size) if item.output_size else ""]
+        whose = f"subagent {item.agent.id}" if item.agent else process
+        facts = [item.id, whose, size(item.output_size) if item.output_size else ""]
         rows += paragraph(" · ".join(literal(fact) for fact in facts if fact), width, "faint", 2)
         return [*rows, [(short_path(item.output_file, width), "faint")]] if item.output_file else rows
+
+
+def _name(task: TaskView, limit: int) -> list[Span]:
+    """A command as it is; a subagent by its type and what it is to do."""
+    if task.agent is None:
+        return [(exact(task.command[:limit]), "")]
+    return [(f"{literal(task.agent.type)} ", "quiet"), (exact(task.agent.description[:limit]), "")]
+
+
+def _gauge(agent: SubagentView, width: int, marks: Marks) -> list[Span]:
+    """How full its memory is, and what it is at."""
+    row = helper_head(agent, agent.state == "running", width, marks)
+    return [(piece.text, piece.style) for piece in row.pieces[2:]]
 
 
 def in_order(tasks: tuple[TaskView, ...]) -> list[TaskView]:

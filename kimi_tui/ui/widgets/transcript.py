@@ -1,6 +1,7 @@
 """The chat: the blocks of a `Conversation` as one anchored list of rows, however long the session is.
 
-Posts `Wanted` for entries that are not loaded yet and come into sight.
+Posts `Wanted` for entries that are not loaded yet and come into sight, and `StepsWanted` for cards of subagents whose
+work nobody here has seen.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from kimi_tui.ui.widgets.anchored import Anchored
 
 MARGIN = 1
 NO_MARGIN = Piece(" " * MARGIN)
+SENDER = "Agent"
+"""The tool that starts subagents."""
 PAGE = 60
 """Entries asked for at once."""
 
@@ -67,6 +70,12 @@ class Transcript(Anchored, can_focus=True):
 
         index: int
 
+    @dataclass
+    class StepsWanted(Message):
+        """The card of this call has come into sight; what its subagent did is not known."""
+
+        call_id: str
+
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.conversation = conversation
@@ -74,6 +83,7 @@ class Transcript(Anchored, can_focus=True):
         self.drawn = Drawn(marks)
         self.palette = Palette(self)
         self._asked: set[int] = set()
+        self._asked_steps: set[str] = set()
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -123,6 +133,7 @@ class Transcript(Anchored, can_focus=True):
         self.drawn.forget()
         self.drawn.pictures.forget()
         self._asked.clear()
+        self._asked_steps.clear()
         self._anchor = (0, 0)
         self._newer = False
         self.following = True
@@ -198,12 +209,15 @@ class Transcript(Anchored, can_focus=True):
         last, _ = self._heights.find(round(self.scroll_y) + self.size.height)
         for position in range(first, min(last + 1, len(self._heights))):
             index, block = self.conversation.index(position), self.conversation.blocks[position]
-            if index is None:
-                continue
-            if block.entry is None:
+            if block.entry is not None:
+                self._ask_for_steps(block)
+                self._ask_for_images(block, index)
+            elif index is not None:
                 self._ask_for(index // PAGE)
-            elif self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
-                self.post_message(self.ImagesWanted(index))
+
+    def _ask_for_images(self, block: Block, index: int | None) -> None:
+        if index is not None and self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
+            self.post_message(self.ImagesWanted(index))
 
     async def take_images(self, index: int, urls: Sequence[str]) -> None:
         """Show the images of an entry, once they are read."""
@@ -221,6 +235,14 @@ class Transcript(Anchored, can_focus=True):
         if page not in self._asked:
             self._asked.add(page)
             self.post_message(self.Wanted(page * PAGE, min((page + 1) * PAGE, self.conversation.stored)))
+
+    def _ask_for_steps(self, block: Block) -> None:
+        tool = block.entry.tool if block.entry else None
+        if tool is None or tool.name != SENDER or tool.outcome == "running" or block.helper is not None:
+            return
+        if tool.call_id and tool.call_id not in self._asked_steps:
+            self._asked_steps.add(tool.call_id)
+            self.post_message(self.StepsWanted(tool.call_id))
 
     # --- painting ------------------------------------------------------------------------------------------------
 
