@@ -7,8 +7,8 @@ from typing import Literal
 
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry, SwitchView
-from kimi_tui.ui.blocks import switch_words
 from kimi_tui.ui.cells import count, plural
+from kimi_tui.ui.switched import switch_words
 
 UNDO = "alt+u takes it back"
 

@@ -150,6 +150,15 @@ class Anchored(ScrollView):
         self._follow(True)
         self.settle()
 
+    def start(self) -> None:
+        """Go to the very first row, whatever has been guessed of those on the way."""
+        self._follow(self.content_height <= self.size.height)
+        self._anchor = (0, 0)
+        self.settle()
+
+    def action_scroll_home(self) -> None:
+        self.start()
+
     def _scroll_to(self, x: float | None = None, y: float | None = None, **options: Any) -> bool:
         """Never animated: the rows on the way would all have to be measured, and a reader wants to be there."""
         return super()._scroll_to(x, y, **{**options, "animate": False})

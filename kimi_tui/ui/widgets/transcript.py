@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -23,29 +22,16 @@ from kimi_tui.ui.blocks import gap
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.palette import Palette
-from kimi_tui.ui.rows import BLANK, Piece, Row, copied, cut
-from kimi_tui.ui.widgets.anchored import Anchored
+from kimi_tui.ui.rows import Piece, Row, copied
+from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
 
-MARGIN = 1
-NO_MARGIN = Piece(" " * MARGIN)
 SENDER = "Agent"
 """The tool that starts subagents."""
 PAGE = 60
 """Entries asked for at once."""
 
 
-class _Ways(NamedTuple):
-    """What holds for all rows of a view while it is painted."""
-
-    top: int
-    width: int
-    inner: int
-    edition: object
-    selection: Selection | None
-
-
-class Transcript(Anchored, can_focus=True):
+class Transcript(Painted, can_focus=True):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -81,7 +67,6 @@ class Transcript(Anchored, can_focus=True):
         self.conversation = conversation
         self.marks = marks
         self.drawn = Drawn(marks)
-        self.palette = Palette(self)
         self._asked: set[int] = set()
         self._asked_steps: set[str] = set()
         self._newer = False
@@ -246,94 +231,27 @@ class Transcript(Anchored, can_focus=True):
 
     # --- painting ------------------------------------------------------------------------------------------------
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Rows keep their strips, and strips what was worked out of them; Textual's own way would make every row in
-        sight anew whenever the view moves by one."""
-        if self.opacity != 1.0 or self.styles.tint.a or self.styles.gutter:
-            return super().render_lines(crop)
-        ways, (_, ground) = self._ways(), self.background_colors
-        strips = [self._strip(y, ways) for y in crop.line_range]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
-        first, last = crop.column_span
-        return strips if (first, last) == (0, ways.width) else [strip.crop(first, last) for strip in strips]
-
-    def render_line(self, y: int) -> Strip:
-        """Row `y` of the view, with the offsets that tell the screen where the mouse is."""
-        return self._strip(y, self._ways()).apply_offsets(0, y + round(self.scroll_y))
-
-    def _ways(self) -> _Ways:
-        return _Ways(round(self.scroll_y), self.size.width, self.inner_width, self.palette.edition, self.text_selection)
-
-    def row_at(self, y: int) -> Row:
-        """The row at a place in the whole content; blank between blocks and outside."""
-        return self._row(*self._place_of(y))
-
-    def _place_of(self, y: int) -> tuple[int, int]:
-        """Block and row of a place; the row is negative between blocks and outside."""
+    def place_of(self, y: int) -> tuple[int, int]:
         if not 0 <= y < self._heights.total:
             return 0, -1
         position, row = self._heights.find(y)
         return position, row - self._gap(position)
-
-    def _row(self, position: int, row: int) -> Row:
-        rows = self.rows_of(position) if row >= 0 else []
-        return rows[row] if 0 <= row < len(rows) else BLANK
-
-    def _strip(self, y: int, ways: _Ways) -> Strip:
-        if self._newer and y == self.size.height - 1 and not self.following:
-            return self._newer_strip()
-        y += ways.top
-        position, row = self._place_of(y)
-        margin = NO_MARGIN if row < 0 else self.margin(position, row)
-        row_there = self._row(position, row)
-        pieces, span = self.dressed(row_there), ways.selection.get_span(y) if ways.selection else None
-        if span is not None:
-            return self._sized(self._selected([margin, *pieces], *span), row_there, ways)
-        if pieces is not row_there.pieces:
-            return self._sized(self._segments(margin, pieces), row_there, ways)
-        now = (ways.edition, ways.width, ways.inner, margin)
-        if row_there.painted is None or row_there.painted[0] != now:
-            row_there.painted = now, self._sized(self._segments(margin, pieces), row_there, ways)
-        return cast(Strip, row_there.painted[1])
-
-    def _segments(self, margin: Piece, pieces: Iterable[Piece]) -> list[Segment]:
-        return [Segment(piece.text, self.palette(piece.style, piece.link)) for piece in (margin, *pieces)]
-
-    def _sized(self, segments: list[Segment], row: Row, ways: _Ways) -> Strip:
-        strip = Strip(segments).adjust_cell_length(ways.inner, self.palette(row.fill))
-        return strip.adjust_cell_length(ways.width, self.rich_style)
 
     def margin(self, position: int, row: int) -> Piece:
         """What stands in the margin beside a row of a block: a mark at the first one of what is pinned."""
         entry = self.conversation.blocks[position].entry if position < len(self.conversation) else None
         return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else NO_MARGIN
 
-    def dressed(self, row: Row) -> tuple[Piece, ...]:
-        """The row's pieces as they are painted now."""
-        return row.pieces
-
-    def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
-        end = sum(len(piece.text) for piece in pieces) if end < 0 else end
-        ground = self.screen.get_component_rich_style("screen--selection")
-        parts = (
-            (cut(pieces, 0, start), Style()),
-            (cut(pieces, start, end), ground),
-            (cut(pieces, end, 1 << 30), Style()),
-        )
-        return [
-            Segment(piece.text, self.palette(piece.style, piece.link) + style) for run, style in parts for piece in run
-        ]
+    def strip(self, y: int, ways: Ways) -> Strip:
+        if self._newer and y == self.size.height - 1 and not self.following:
+            return self._newer_strip()
+        return super().strip(y, ways)
 
     def _newer_strip(self) -> Strip:
         text = f" {self.marks.below} more below {self.marks.dot} ctrl+end "
         left = max(0, (self.inner_width - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self.palette.forget()
 
     # --- mouse ---------------------------------------------------------------------------------------------------
 
