@@ -6,6 +6,7 @@ work nobody here has seen.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,6 +28,10 @@ from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
 
 SENDER = "Agent"
 """The tool that starts subagents."""
+AHEAD = 3
+"""Screens above and below the view that are drawn before one scrolls there."""
+PAUSE = 0.004
+"""Seconds between two blocks that are drawn ahead, for whatever else is to be done."""
 PAGE = 60
 """Entries asked for at once."""
 
@@ -69,6 +74,7 @@ class Transcript(Painted, can_focus=True):
         self.drawn = Drawn(marks)
         self._asked: set[int] = set()
         self._asked_steps: set[str] = set()
+        self._looking = False
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -188,10 +194,29 @@ class Transcript(Painted, can_focus=True):
     def settle(self, *, paint: bool = True) -> None:
         super().settle(paint=paint)
         self._ask_for_missing()
+        if not self._looking and self.is_mounted and self._unknown_near(AHEAD * self.size.height) is not None:
+            self._looking = True
+            self.run_worker(self._look_ahead(), group="ahead")
+
+    async def _look_ahead(self) -> None:
+        """While nothing else happens, draw what one will scroll to next, one block at a time."""
+        try:
+            while True:
+                if not self._looks_on():
+                    return
+                await asyncio.sleep(PAUSE)
+        finally:
+            self._looking = False
+
+    def _looks_on(self) -> bool:
+        """Selected text keeps its place: nothing is measured above it."""
+        return self.is_mounted and self.text_selection is None and self.measure_ahead(AHEAD)
 
     def _ask_for_missing(self) -> None:
-        first, _ = self._heights.find(round(self.scroll_y))
-        last, _ = self._heights.find(round(self.scroll_y) + self.size.height)
+        """What is in sight or a screen away is asked for when it is not loaded."""
+        top, height = round(self.scroll_y), self.size.height
+        first, _ = self._heights.find(max(0, top - height))
+        last, _ = self._heights.find(top + 2 * height)
         for position in range(first, min(last + 1, len(self._heights))):
             index, block = self.conversation.index(position), self.conversation.blocks[position]
             if block.entry is not None:
