@@ -128,17 +128,17 @@ def answer(command: Command) -> Iterable[ev.Event]:
 async def test_an_attached_image_is_shown_below_its_caption(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with stage(opened(), reset((ATTACHED,)), answer=answer) as shown:
-        assert shown.agent.looked == [cmd.LoadImages(0)]
+        assert shown.agent.looked_at == [cmd.LoadImages(0)]
         assert [row for row in shown.chat if row] == ["▌ What is wrong here?", "▌ [image 1 2×2]", "▌ ▀▀"]
 
 
 async def test_the_image_of_a_tool_is_read_when_its_card_is_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with stage(opened(), reset((VIEWED,)), answer=answer) as shown:
-        assert shown.agent.looked == []
+        assert shown.agent.looked_at == []
         await shown.press("ctrl+o")
         await shown.settle()
-        assert shown.agent.looked == [cmd.LoadImages(0)]
+        assert shown.agent.looked_at == [cmd.LoadImages(0)]
         assert [row for row in shown.chat if row][1:] == ["[image 1 2×2]", "▀▀"]
 
 
@@ -147,7 +147,7 @@ async def test_what_cannot_be_read_keeps_its_caption(monkeypatch: pytest.MonkeyP
     broken = ev.ImagesLoaded(0, ("data:image/png;base64,AAAA",))
     async with stage(opened(), reset((ATTACHED,)), answer=lambda _: [broken]) as shown:
         assert [row for row in shown.chat if row] == ["▌ What is wrong here?", "▌ [image 1]"]
-        assert shown.agent.looked == [cmd.LoadImages(0)]
+        assert shown.agent.looked_at == [cmd.LoadImages(0)]
 
 
 async def test_images_for_a_chat_that_is_gone_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
