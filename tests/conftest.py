@@ -23,12 +23,15 @@ LONG = 60.0
 BOUNDED = (
     "kimi_tui.hooks.hooks.PATIENCE",
     "kimi_tui.agent.files.CLOSING_SECONDS",
+    "kimi_tui.agent.session_servers.PATIENCE",
     "kimi_tui.agent.files.PATIENCE_SECONDS",
     "kimi_tui.agent.session_servers.PATIENCE",
+    "kimi_tui.background.job.ENDING",
     "kimi_tui.background.job.ENDING",
     "kimi_tui.background.kept.SETTLE",
     "kimi_tui.background.tasks.PATIENCE",
     "kimi_tui.mcp.hosted.GOODBYE",
+    "kimi_tui.tools.run.SETTLE_SECONDS",
 )
 """How long the program waits for something that should happen anyway, in seconds: a user is not to wait for long, a
 test on a busy machine is."""

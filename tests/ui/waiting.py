@@ -32,10 +32,12 @@ class Clock:
 
 async def settled(pilot: Pilot[Any]) -> None:
     """Until every widget has done what it was told, and what followed from it."""
+    await pilot.pause()
     await stillness()
     async with asyncio.timeout(LONGEST):
         while _at_work(pilot.app):
             await pilot.pause(0.005)
+    await pilot.pause()
     await stillness()
 
 
@@ -55,6 +57,7 @@ def heard(app: KimiApp, agent: ScriptedAgent) -> KimiApp:
 
 async def all_shown(app: KimiApp, agent: ScriptedAgent, pilot: Pilot[Any]) -> None:
     """Until what was pressed has reached the agent, and what it told has reached the screen."""
+    await pilot.pause()
     await stillness()
     async with asyncio.timeout(LONGEST):
         await agent.heard(lambda: app._exit or not app.is_running)
