@@ -231,6 +231,7 @@ async def turns(agent: Agent, clock: Clock, heart: Heart, profile: cProfile.Prof
                 break
             case ev.TurnEnded() | ev.ModelReady() if turn < 1 or isinstance(event, ev.TurnEnded):
                 turn += 1
+                gc.freeze()  # as the app does
                 agent.submit(cmd.SendPrompt("go on"))
                 if profile is not None and turn == 2:
                     profile.enable()
