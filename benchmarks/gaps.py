@@ -114,6 +114,7 @@ async def measure(folder: Path, steps: int, heart: Heart) -> None:
     async with player(folder, steps) as playing:
         await playing.until(ev.ModelReady)
         report("open", heart)
+        gc.freeze()  # as the app does
         await playing.do(cmd.SendPrompt("go on"), ev.StepEnded)
         report("the first step, with what it loads", heart)
         await playing.until(ev.TurnEnded)

@@ -154,16 +154,26 @@ def watch(agent: Any, clock: Clock) -> None:
 ARGUMENTS: dict[str, Callable[[int], dict[str, Any]]] = {
     "Think": lambda number: {"thought": f"number {number}"},
     "ReadFile": lambda number: {"path": f"file{number % 10}.txt", "line_offset": 1 + number // 10, "n_lines": 40},
+    "Big": lambda number: {"path": "big.txt", "line_offset": 1 + number},
     "WriteFile": lambda number: {"path": f"file{number % 10}.txt", "content": f"{number}\n" * 200},
     "Shell": lambda number: {"command": f"echo {number}"},
     "Grep": lambda number: {"pattern": f"line {number}"},
 }
 
 
+TOOLS = {"Big": "ReadFile"}
+"""`Big` reads as much as a result may hold."""
+
+
 def replies(tool: str, calls: int, steps: int) -> list[dict[str, Any]]:
     numbers = iter(range(calls * steps))
     made: list[dict[str, Any]] = [
-        {"tools": [{"name": tool, "args": ARGUMENTS[tool](next(numbers)), "id": f"s{step}c{n}"} for n in range(calls)]}
+        {
+            "tools": [
+                {"name": TOOLS.get(tool, tool), "args": ARGUMENTS[tool](next(numbers)), "id": f"s{step}c{n}"}
+                for n in range(calls)
+            ]
+        }
         for step in range(steps)
     ]
     return [*made, {"text": "done"}]
@@ -186,6 +196,9 @@ async def measure(given: argparse.Namespace, folder: Path) -> None:
     (session / "context.jsonl").touch()
     for number in range(10):
         (work / f"file{number}.txt").write_text("".join(f"line {n} of many\n" for n in range(400)))
+    (work / "big.txt").write_text(
+        "".join(f"line {n} of very many lines, each of them long enough\n" for n in range(9000))
+    )
     if given.megabytes:
         write_session(session / "context.jsonl", int(given.megabytes * 1e6))
     script = folder / "script.json"
@@ -218,6 +231,7 @@ async def turns(agent: Agent, clock: Clock, heart: Heart, profile: cProfile.Prof
                 break
             case ev.TurnEnded() | ev.ModelReady() if turn < 1 or isinstance(event, ev.TurnEnded):
                 turn += 1
+                gc.freeze()  # as the app does
                 agent.submit(cmd.SendPrompt("go on"))
                 if profile is not None and turn == 2:
                     profile.enable()

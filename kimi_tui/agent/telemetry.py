@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,26 +20,45 @@ Number = int | float | bool
 
 
 class Telemetry:
-    """Writes what happened. A disk that refuses costs a warning, nothing else."""
+    """Writes what happened, in a worker where there is a loop to wait for. A disk that refuses costs a warning,
+    nothing else."""
 
     def __init__(self, file: Path | None, clock: Callable[[], float] = time.time) -> None:
         self._file, self._clock = file, clock
+        self._waiting: deque[str] = deque()
+        self._due = False
+        self._writing = threading.Lock()
 
     def note(self, event: str, **numbers: Number) -> None:
         """Add a line: `{"at": …, "event": "step", "input": 1200}`."""
         if self._file is None:
             return
-        line = json.dumps({"at": round(self._clock(), 3), "event": event, **numbers}) + "\n"
+        self._waiting.append(json.dumps({"at": round(self._clock(), 3), "event": event, **numbers}) + "\n")
+        if self._due:
+            return
+        self._due = True
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._bound()
-            with self._file.open("a", encoding="utf-8") as out:
-                out.write(line)
-        except OSError as fault:
-            log.warning("telemetry could not be written: %s", fault)
+            asyncio.get_running_loop().run_in_executor(None, self._write)
+        except RuntimeError:  # no loop, or one that ends
+            self._write()
+
+    def _write(self) -> None:
+        with self._writing:
+            self._due = False
+            lines = "".join(self._waiting.popleft() for _ in range(len(self._waiting)))
+            if self._file is None or not lines:
+                return
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                self._bound()
+                with self._file.open("a", encoding="utf-8") as out:
+                    out.write(lines)
+            except OSError as fault:
+                log.warning("telemetry could not be written: %s", fault)
 
     def summary(self) -> dict[str, dict[str, float]]:
         """Per kind of event: how often, and the sum of each of its numbers."""
+        self._write()
         found: dict[str, Counter[str]] = {}
         for line in self._lines():
             entry = _parsed(line)

@@ -284,8 +284,10 @@ class Context(ContextView):
 
     async def _append(self, group: Sequence[Line], *, sync: bool = False, guessed: bool = False) -> None:
         if group:
-            small = sum(len(line.data) for line in group) < INLINE_BELOW
-            at_once = small and not sync and not self._waits_for_disk
+            size = lines.size_of(group)
+            if size >= lines.WEIGHED_ABOVE:
+                group = await asyncio.to_thread(lines.weighed, group)
+            at_once = size < INLINE_BELOW and not sync and not self._waits_for_disk
             await self._run(lambda: self._store.commit(group, sync=sync, guessed=guessed), at_once=at_once)
             if self._store.index_is_due() and (self._indexing is None or self._indexing.done()):
                 self._indexing = asyncio.create_task(self._renew_index(), name="renew the index")

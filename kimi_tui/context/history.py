@@ -141,9 +141,9 @@ class History(Sequence[Message]):
         positions = range(max(0, start - 1), stop)
         return None if any(thinks(self._at(position)) for position in positions) else self.cost(start, stop)
 
-    def add(self, body: Body) -> None:
+    def add(self, body: Body, cost: Cost | None = None) -> None:
         self._bodies.append(body)
-        self._costs.append(None)
+        self._costs.append(cost)
 
     def extend(self, bodies: Sequence[Body]) -> None:
         self._bodies += bodies

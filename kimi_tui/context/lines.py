@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kimi_tui.context.records import (
     Checkpoint,
@@ -18,6 +18,7 @@ from kimi_tui.context.records import (
     write_system_prompt,
     write_usage,
 )
+from kimi_tui.context.tokens import Cost, message_cost
 from kimi_tui.protocol.messages import Message, TextPart
 
 
@@ -26,12 +27,23 @@ class Line:
     record: Record
     data: bytes
     message: Message | None = None
+    cost: Cost | None = None
+    """Of the message, where it was reckoned ahead."""
+
+
+WEIGHED_ABOVE = 16 << 10
+"""Bytes of a group of records from which on its tokens are estimated in a worker: long texts take milliseconds."""
 
 
 def of_messages(messages: Message | Sequence[Message]) -> list[Line]:
     """Raises before anything is written when a message cannot be."""
     group = [messages] if isinstance(messages, Message) else messages
     return [Line(MessageLine(), data, message) for data, message in map(write_message, group)]
+
+
+def weighed(group: Sequence[Line]) -> list[Line]:
+    """The same records, with what their messages cost."""
+    return [line if line.message is None else replace(line, cost=message_cost(line.message)) for line in group]
 
 
 def of_usage(token_count: int, at: float | None) -> Line:
@@ -56,3 +68,8 @@ def visible_checkpoint(number: int) -> Message:
 
 def joined(lines: Iterable[Line]) -> bytes:
     return b"".join(line.data for line in lines)
+
+
+def size_of(lines: Iterable[Line]) -> int:
+    """In bytes."""
+    return sum(len(line.data) for line in lines)

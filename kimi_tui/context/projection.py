@@ -10,6 +10,7 @@ from itertools import accumulate
 from kimi_tui.context.history import Body, History
 from kimi_tui.context.records import Bad, Checkpoint, Foreign, MessageLine, Record, SystemPrompt, Usage
 from kimi_tui.context.reports import Report
+from kimi_tui.context.tokens import Cost
 from kimi_tui.protocol.messages import Message
 
 
@@ -130,13 +131,14 @@ class Projection:
         """Whether a model's count is part of the tokens; else they are an estimate of the messages alone."""
         return self.token_count > 0
 
-    def apply(self, record: Record, length: int, body: Body | None = None) -> None:
-        """Folds the next `length` bytes of the file, one line, in. `body` is what a message line holds."""
+    def apply(self, record: Record, length: int, body: Body | None = None, cost: Cost | None = None) -> None:
+        """Folds the next `length` bytes of the file, one line, in. `body` is what a message line holds, `cost` its
+        tokens where they are known already."""
         start, self.size = self.size, self.size + length
         self.lines += 1
         if isinstance(record, MessageLine):
             assert body is not None
-            self.history.add(body)
+            self.history.add(body, cost)
         elif isinstance(record, Checkpoint):
             self._mark(record, start)
         elif isinstance(record, Usage):

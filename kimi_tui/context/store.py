@@ -259,7 +259,7 @@ class Store:
 
     def fold_in(self, group: Sequence[Line]) -> None:
         for line in group:
-            self.projection.apply(line.record, len(line.data), line.message)
+            self.projection.apply(line.record, len(line.data), line.message, line.cost)
 
     def _fold_in_reports(self, group: Sequence[Line], *, guessed: bool) -> None:
         """The same for records that come from a running turn: its counts are what a model has reported, unless they

@@ -47,7 +47,7 @@ class Watch:
     before: Callable[[ToolView, dict[str, Any]], Awaitable[ToolResult | None]] = _nothing_before
     """Before a call runs: a result here takes the place of the run (a hook that blocks)."""
     after: Callable[[ToolView, dict[str, Any], ToolResult], Awaitable[None]] = _nothing_after
-    """After a call has run; the view is the finished one."""
+    """After a call has run; the view is as it was before."""
 
 
 StopReason = Literal["", "tool_rejected", "tool_call_repeat"]
@@ -183,9 +183,8 @@ class StepRun:
         blocked = await self._watch.before(slot.view, slot.arguments)
         if blocked is not None:
             return blocked
-        start = time.monotonic()
         result = await slot.tool(slot.params, call)
-        await self._watch.after(finished(slot.view, result, time.monotonic() - start), slot.arguments, result)
+        await self._watch.after(slot.view, slot.arguments, result)
         return result
 
     def _announce(self, slot: Slot) -> None:
@@ -224,5 +223,8 @@ class StepRun:
 
 
 def _digest(result: ToolResult | None) -> str:
-    told = (result.outcome, result.message, result.output) if result else ()
-    return hashlib.blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    digest = hashlib.blake2b(digest_size=12)
+    for text in (result.outcome, result.message, result.output) if result else ():
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()

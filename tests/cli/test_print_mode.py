@@ -12,9 +12,18 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.cli.print_mode import PrintedTurn
-from kimi_tui.protocol.commands import AnswerApproval, AnswerQuestion, Close, Command, RunSlash, SendPrompt
+from kimi_tui.protocol.commands import (
+    AnswerApproval,
+    AnswerCompaction,
+    AnswerQuestion,
+    Close,
+    Command,
+    RunSlash,
+    SendPrompt,
+)
 from kimi_tui.protocol.events import (
     ApprovalRequested,
+    CompactionProposed,
     Event,
     FlowEnd,
     FlowEnded,
@@ -133,11 +142,13 @@ async def test_what_waits_for_a_person_is_refused() -> None:
     asked: list[Event] = [
         ApprovalRequested(ApprovalView("a1", "Shell", "run a command")),
         QuestionAsked("q1", (QuestionView("Which?"),)),
+        CompactionProposed("a summary", (), (), 900, 100),
     ]
     agent = ScriptedAgent([STARTED, *asked, *answered("ok")[1:]])
     assert await printed(agent) == 0
     assert AnswerApproval("a1", "reject", "nobody is there to approve this") in agent.commands
     assert AnswerQuestion("q1", ()) in agent.commands
+    assert AnswerCompaction("accept") in agent.commands, "the summary is the model's business"
 
 
 async def test_an_agent_that_breaks_is_not_waited_for() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from kimi_tui.context import (
     estimate_tokens,
     should_auto_compact,
 )
-from kimi_tui.context.tokens import text_cost
+from kimi_tui.context.tokens import Cost, message_cost, text_cost
 from tests.context.scenarios import assistant, user
 from tests.context.texts import COUNTS, TEXTS
 
@@ -139,3 +140,23 @@ async def test_the_tokens_before_a_checkpoint_are_exact_plus_pending(tmp_path: P
     await context.append_message(user("later"))
     assert context.checkpoints[0].tokens == before
     assert context.projection.find(CheckpointRef(0)).history_index == 2
+
+
+async def test_long_texts_are_weighed_in_a_worker_before_they_are_part_of_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long, threads = [user(TEXTS["english"] * 20) for _ in range(5)], set[str]()
+
+    def weigh(message: Message) -> Cost:
+        threads.add(threading.current_thread().name)
+        return message_cost(message)
+
+    monkeypatch.setattr("kimi_tui.context.lines.message_cost", weigh)
+    monkeypatch.setattr("kimi_tui.context.history.message_cost", weigh)
+    context = Context(tmp_path / "context.jsonl")
+    await context.append_message(long)
+    assert context.pending_tokens == estimate_text_tokens(long)
+    assert threads and "MainThread" not in threads
+    await context.append_message(user("short"))
+    assert context.pending_tokens == estimate_text_tokens([*long, user("short")])
+    assert "MainThread" in threads, "what is short is not worth the way there"

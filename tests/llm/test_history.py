@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kimi_tui.llm import normalize_history, prepare_history
 from kimi_tui.llm.model import Request
-from kimi_tui.llm.provider import Dialect, to_provider, valid_arguments
+from kimi_tui.llm.provider import Dialect, to_provider, valid_arguments, written
+from kimi_tui.llm.written import Memory, as_json
 from kimi_tui.protocol.messages import FunctionBody, ImageURLPart, Message, TextPart, ThinkPart, ToolCall
 from tests.scripted_server import violations
 
@@ -233,3 +234,31 @@ def test_a_lost_result_is_said_to_be_lost_right_after_the_results_that_came() ->
         ("tool", "a"),
     ]
     assert "interrupted" in found[2].text()
+
+
+@given(st.lists(MESSAGES, max_size=12), st.lists(st.integers(0, 12), min_size=1, max_size=4), st.booleans())
+def test_what_is_remembered_of_a_request_changes_no_other(
+    history: list[Message], ends: list[int], vision: bool
+) -> None:
+    memory = Memory()
+    for end in ends:
+        request = Request("s", history[:end])
+        for dialect in (Dialect(vision=vision), Dialect(vision=vision), Dialect(reasoning=True, ids="nine")):
+            messages = written(request, dialect, memory)
+            assert [message.value for message in messages] == to_provider(request, dialect)
+            sent = json.loads(as_json({"model": "x"}, messages=messages, tools=[]))
+            assert sent == {"model": "x", "messages": to_provider(request, dialect)}
+
+
+def test_of_the_next_request_only_what_is_new_is_made() -> None:
+    memory, dialect = Memory(), Dialect()
+    call = ToolCall(id="c1", function=FunctionBody(name="Shell", arguments='{"command": "ls"}'))
+    history = [
+        Message(role="user", content="go"),
+        Message(role="assistant", content="", tool_calls=[call]),
+        Message(role="tool", content="a.py", tool_call_id="c1"),
+    ]
+    first = written(Request("s", history), dialect, memory)
+    second = written(Request("s", [*history, Message(role="assistant", content="done")]), dialect, memory)
+    assert [new is old for new, old in zip(second[2:4], first[2:4], strict=True)] == [True, True]
+    assert written(Request("s", history), Dialect(ids="nine"), memory)[2] is not first[2]
