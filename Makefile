@@ -13,7 +13,7 @@ install: $(STAMP)
 
 OLD    := import sys; sys.exit(sys.version_info < (3, 11) and "kimi-tui needs Python 3.11 or newer: make PYTHON=…")
 WHERE  := $(PYTHON) -c 'import sys; print(sys.executable)'
-WHAT   := --constraint constraints.txt --group dev --editable '.[local,zstd]'
+WHAT   := --constraint constraints.txt --group dev --editable '.[local,zstd,images]'
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 define WITH_PIP

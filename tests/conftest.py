@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +19,13 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-
 LONG = 60.0
 BOUNDED = (
     "kimi_tui.hooks.hooks.PATIENCE",
     "kimi_tui.agent.files.CLOSING_SECONDS",
     "kimi_tui.agent.files.PATIENCE_SECONDS",
+    "kimi_tui.agent.session_servers.PATIENCE",
+    "kimi_tui.background.job.ENDING",
     "kimi_tui.background.kept.SETTLE",
     "kimi_tui.background.tasks.PATIENCE",
     "kimi_tui.mcp.hosted.GOODBYE",
@@ -37,17 +41,35 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(name, LONG)
 
 
+OURS_TO_SAY = re.compile(
+    r"COLUMNS|LINES|COLORTERM|COLORFGBG|BASH_ENV|NO_COLOR|FORCE_COLOR|TEXTUAL(?!_SNAPSHOT).*|KIMI_.*|GIT_.*|VISUAL|EDITOR|.*_API_(KEY|BASE)"
+    r"|(HTTPS?|ALL|NO)_PROXY|XDG_.*|SSH_(CONNECTION|CLIENT|TTY)|TMUX.*",
+    re.IGNORECASE,
+)
+"""Variables by which the machine that runs the tests would have a say in how they end."""
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same terminal and the same git for everybody, and files as most people make them."""
+    for name in [name for name in os.environ if OURS_TO_SAY.fullmatch(name)]:
+        monkeypatch.delenv(name)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}.items():
+        monkeypatch.setenv(name, value)
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture(autouse=True)
+def home(surroundings: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder of the test's own, under `KIMI_TUI_HOME`."""
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("KIMI_TUI_HOME", str(folder))
     monkeypatch.setenv("HOME", str(folder))
-    for name in ("NO_COLOR", "OPENAI_API_KEY", "MOONSHOT_API_KEY", "ANTHROPIC_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
     return folder

@@ -246,8 +246,8 @@ def _grown(desk: Desk) -> bool:
 
 
 def hint_for(fault: ModelFault) -> str:
-    """What the user can do when there is no summary."""
-    return _TOO_LONG if fault.kind == "context_overflow" else fault.hint
+    """What the user can do. Of a context that is too long a summary was tried already."""
+    return _TOO_LONG if fault.kind == "context_overflow" and not isinstance(fault, ContextFull) else fault.hint
 
 
 _TOO_LONG = "Use a model with a larger window, go back on the timeline, or /clear: what is cleared can be undone."

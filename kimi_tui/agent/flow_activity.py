@@ -11,7 +11,7 @@ from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.steering import FlowCall, Prompt
 from kimi_tui.agent.turn_activity import run_turn
 from kimi_tui.flows import Flow, FlowEnd, FlowNode, FlowProgress, FlowRunner, TurnResult, node_text, ralph_flow
-from kimi_tui.protocol.events import FlowEnded, FlowMoved, FlowStarted, TurnEnded
+from kimi_tui.protocol.events import FlowEnded, FlowMoved, FlowStarted, Noticed, TurnEnded
 from kimi_tui.protocol.messages import ContentPart, ImageURLPart, TextPart
 from kimi_tui.protocol.views import FlowNodeView, FlowView
 
@@ -50,6 +50,7 @@ class _Walk:
     call: FlowCall
     _first: bool = True
     _last: FlowProgress | None = None
+    _told_unpriced: bool = False
 
     async def run(self) -> None:
         desk, call = self.desk, self.call
@@ -106,7 +107,17 @@ class _Walk:
         tokens, cost = desk.used, desk.cost
         turn, ended = await run_turn(desk, self._prompt(prompt, label))
         spent = None if desk.cost is None else desk.cost - (cost or 0.0)
+        self._mind_the_cap(desk.used > tokens and spent is None)
         return TurnResult(turn.answer, turn.tool_calls, desk.used - tokens, spent, _stopped(ended))
+
+    def _mind_the_cap(self, unpriced: bool) -> None:
+        """A cap on what it may cost says nothing where no price is known: the user must not rely on it."""
+        if unpriced and self.call.max_cost is not None and not self._told_unpriced:
+            self._told_unpriced = True
+            moves = self.call.max_moves
+            end = f"it ends after {moves} rounds at the latest" if moves is not None else "it has no other limit"
+            cap = f"the cap of ${self.call.max_cost:g} cannot be kept; {end}, Esc stops it"
+            self.desk.emit(Noticed(f"No price is known for {self.desk.model.view.name}: {cap}.", "warning"))
 
     def _prompt(self, prompt: str | list[ContentPart], label: str) -> Prompt:
         """What a node says, as a prompt. The first one is what the user typed."""

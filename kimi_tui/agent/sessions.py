@@ -83,7 +83,7 @@ async def list_models(agent: Agent, command: ListModels) -> None:
 
 async def switch_model(agent: Agent, command: SwitchModel) -> None:
     """Talk to another model from the next prompt on; the context stays. Not while a subagent talks to this one."""
-    if agent.desk.subagents is not None and agent.desk.subagents.running:
+    if agent.desk.subagents is not None and agent.desk.subagents.at_work:
         agent.emit(Noticed("a subagent works in the background with this model: /tasks can stop it", "warning"))
         return
     model = await asyncio.to_thread(agent.opener.model, command.name)

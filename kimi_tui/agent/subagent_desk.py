@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import nothing_recorded
+from kimi_tui.agent.nearness import Nearness
+from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.session_skills import SessionSkills
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
@@ -82,6 +84,9 @@ async def subagent_desk(
         told_problems=0,
         told_tokens=None,
         folded_to=None,
+        nearness=Nearness(),
+        review=Review(),
+        compact_next=None,
         plan_activated=False,
     )
 

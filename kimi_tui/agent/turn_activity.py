@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.compact import hint_for
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.steering import Prompt, returned
@@ -32,7 +33,9 @@ async def run_turn(desk: Desk, prompt: Prompt) -> tuple[Turn, TurnEnded]:
         ended = await _hooked(turn, prompt)
     except asyncio.CancelledError:
         ended = turn.ended("interrupted")
-    except (ModelFault, Fault) as fault:
+    except ModelFault as fault:
+        ended = turn.ended("failed", str(fault), hint_for(fault))
+    except Fault as fault:
         ended = turn.ended("failed", str(fault), fault.hint)
     except (OSError, SessionLocked) as fault:
         ended = turn.ended("failed", f"The session could not be written: {fault}", "What is on disk stays as it is.")

@@ -13,6 +13,7 @@ _NESTED_SHAPES = {"[": "[(", "(": "([", "{": "{"}
 """Which bracket makes a shape of its own right inside another: `[[ ]]`, `[( )]`, `(( ))`, `([ ])`, `{{ }}`."""
 
 _QUOTED_SHAPE = re.compile(r"(?P<opener>[\[({>][\[({/\\]{0,2})[^\S\n]*(?=\")")
+_BREAK = re.compile(r"[ \t]*<br\s*/?>[ \t]*", re.IGNORECASE)
 _ENTITY = re.compile(r"#(?P<name>[A-Za-z]{2,31});")
 _ESCAPE = re.compile(r"\\([\\\"])")
 _STRING = re.compile(r'"(?P<body>(?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -61,8 +62,8 @@ def read_data(scanner: Scanner) -> str | None:
 
 
 def clean(text: str) -> str:
-    """Decodes mermaid's entities (`#quot;`) and trims."""
-    return _ENTITY.sub(_entity, text).strip()
+    """Decodes mermaid's entities (`#quot;`) and line breaks (`<br/>`), and trims."""
+    return _ENTITY.sub(_entity, _BREAK.sub("\n", text)).strip()
 
 
 def _entity(match: re.Match[str]) -> str:

@@ -62,7 +62,7 @@ class RetryPolicy:
 
     def _announce(self, state: RetryCallState, on_retry: OnRetry) -> None:
         wait = state.next_action.sleep if state.next_action else 0.0
-        on_retry(str(_fault(state)), state.attempt_number + 1, self.attempts, wait)
+        on_retry(str(_fault(state)).rstrip("."), state.attempt_number + 1, self.attempts, wait)
 
 
 def _fault(state: RetryCallState) -> ModelFault:

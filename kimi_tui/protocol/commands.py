@@ -276,6 +276,13 @@ class LoadEntries(Command):
     stop: int
 
 
+@dataclass(frozen=True, slots=True)
+class LoadImages(Command):
+    """Answered by `ImagesLoaded`: what is attached to the chat entry, or what its tool has brought."""
+
+    index: int
+
+
 # --- session and settings ----------------------------------------------------------------------------------------
 
 

@@ -106,6 +106,14 @@ class EntriesLoaded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ImagesLoaded(Event):
+    """The images of one chat entry, as data URLs; what is only a link is left to the captions."""
+
+    index: int
+    images: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EntriesChanged(Event):
     """Stored entries look different now (pinned, unpinned): these take their places from `start` on."""
 

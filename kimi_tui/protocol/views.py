@@ -60,6 +60,8 @@ class ToolView:
     output: str = ""
     seconds: float | None = None
     diffs: tuple[DiffView, ...] = ()
+    images: int = 0
+    """How many came with the result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The processes that a command started: who they are, and how they end.
 
 A command leads a process group of its own. Children that left it (`setsid`) are found by a mark in their environment
-where `/proc` exists, and by their parents elsewhere.
+where `/proc` exists, and by their parents.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,25 +33,43 @@ class Running:
 
 
 def family(leader: int, mark: str, known: Iterable[int] = ()) -> list[Running]:
-    """Living processes of the group that `leader` led, and those that carry the mark or descend from `known` ones."""
+    """Living processes of the group or session that `leader` led, those that carry the mark, and those that descend
+    from any of these or from `known` ones."""
     has_proc = _PROC.joinpath("self/stat").exists()
-    return list(_family_by_proc(leader, mark) if has_proc else _family_by_ps(leader, {leader, *known}))
+    kin = {leader, *known}
+    return list(_family_by_proc(leader, mark, kin) if has_proc else _family_by_ps(leader, kin))
 
 
-def _family_by_proc(leader: int, mark: str) -> Iterator[Running]:
+def _family_by_proc(leader: int, mark: str, kin: set[int]) -> Iterator[Running]:
     wanted = f"{MARK}={mark}".encode()
+    parents: dict[int, int] = {}
     for entry in _PROC.iterdir():
         if not entry.name.isdigit():
             continue
         with contextlib.suppress(OSError, ValueError, IndexError):
-            state, group = _state_and_group(entry)
-            if state not in "ZX" and (group == leader or wanted in (entry / "environ").read_bytes().split(b"\0")):
-                yield Running(int(entry.name), _command_line(entry))
+            state, parent, group, session = _stat(entry)
+            if state in "ZX":
+                continue
+            parents[int(entry.name)] = parent
+            if leader in (group, session) or wanted in (entry / "environ").read_bytes().split(b"\0"):
+                kin.add(int(entry.name))
+    for pid in parents:
+        if _descends(pid, parents, kin):
+            with contextlib.suppress(OSError):
+                yield Running(pid, _command_line(_PROC / str(pid)))
 
 
-def _state_and_group(entry: Path) -> tuple[str, int]:
-    fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
-    return fields[0], int(fields[2])
+def _stat(entry: Path) -> tuple[str, int, int, int]:
+    """State, parent, process group and session."""
+    state, parent, group, session = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()[:4]
+    return state, int(parent), int(group), int(session)
+
+
+def _descends(pid: int, parents: Mapping[int, int], kin: Container[int]) -> bool:
+    at, steps = pid, len(parents)
+    while at not in kin and at in parents and steps:
+        at, steps = parents[at], steps - 1
+    return at in kin
 
 
 def _command_line(entry: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from kimi_tui.protocol.messages import ContentPart, Message, TextPart
+from kimi_tui.protocol.messages import ContentPart, ImageURLPart, Message, TextPart
 from kimi_tui.protocol.views import Outcome, ToolView
 from kimi_tui.tools.base import ToolResult
 from kimi_tui.tools.text import MODEL_LIMIT, clip, one_line, visible
@@ -66,6 +66,7 @@ def finished(view: ToolView, result: ToolResult, seconds: float | None) -> ToolV
         output=_shown(result),
         seconds=seconds,
         diffs=result.diffs,
+        images=sum(isinstance(part, ImageURLPart) for part in result.parts),
     )
 
 
@@ -89,7 +90,8 @@ def from_message(message: Message) -> ToolResult:
     meta = (message.model_extra or {}).get("kt")
     meta = meta if isinstance(meta, dict) else {}
     outcome = _outcome(meta, said)
-    return ToolResult("\n".join(output), outcome, said.removeprefix("ERROR: "), str(meta.get("brief") or ""))
+    images = tuple(part for part in message.content if isinstance(part, ImageURLPart))
+    return ToolResult("\n".join(output), outcome, said.removeprefix("ERROR: "), str(meta.get("brief") or ""), images)
 
 
 def stored_seconds(message: Message) -> float | None:

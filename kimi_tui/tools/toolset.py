@@ -110,6 +110,11 @@ class Toolset:
         return slot
 
     def _unknown(self, name: str) -> str:
+        if name.startswith("mcp__"):
+            return (
+                f"There is no tool {one_line(name, 60)!r} now: its server is not connected. It is started again by "
+                "itself; do without it for the moment."
+            )
         close = difflib.get_close_matches(name, self._tools, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
         return f"There is no tool {one_line(name, 60)!r}.{hint} The tools are: {', '.join(self._tools)}."

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
@@ -21,7 +21,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import attention, external, keymap, slash, theme
+from kimi_tui.ui import attention, escapes, external, keymap, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.lasting import LastingOutput
 from kimi_tui.ui.leaving import Leaving, leaves
@@ -51,12 +51,14 @@ class KimiApp(Leaving):
     def __init__(self, connect: Connect, options: UiOptions | None = None, *, prompt: str = "") -> None:
         """`prompt` is sent as soon as there is an agent."""
         super().__init__()
+        escapes.teach()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (24, "-narrow"), (100, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (6, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
         self._connect = connect
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
         self._heading = ""
+        self._pump: Pump | None = None
         self.marks = ASCII if self.options.ascii else UNICODE
         self.chat = ChatScreen(self.marks)
         for known in theme.THEMES:
@@ -115,7 +117,8 @@ class KimiApp(Leaving):
             agent.submit(command)
         running = asyncio.ensure_future(self._run(agent))
         try:
-            await Pump(self.deliver).run(agent.events())
+            self._pump = Pump(self.deliver)
+            await self._pump.run(agent.events())
         except Exception as error:
             logging.getLogger(__name__).exception("the screen broke")
             self.farewell = f"The screen broke and was closed; what is on disk is safe. ({error})"
@@ -131,6 +134,11 @@ class KimiApp(Leaving):
             await asyncio.sleep(3 * FRAME)  # what it told before it broke comes first
             said = str(error) or type(error).__name__
             self.deliver([ev.Failed(said, "What is on disk is safe. Start again to go on.")])
+
+    async def on_event(self, event: events.Event) -> None:
+        if self._pump is not None and isinstance(event, events.Key | events.Paste):
+            self._pump.key()
+        await super().on_event(event)
 
     def deliver(self, batch: Sequence[ev.Event]) -> None:
         self.chat.deliver(batch)

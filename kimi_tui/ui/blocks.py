@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kimi_tui.protocol.views import DiffView, Entry, SubagentView, SwitchView, ToolView
-from kimi_tui.ui.cells import count, duration, plural
+from kimi_tui.ui.cells import duration, plural
 from kimi_tui.ui.diff import diff_lines, diff_rows
 from kimi_tui.ui.helper import helper_head, rail
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
+from kimi_tui.ui.pictures import Picture, image_rows
 from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
+from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import clean, one_line
 
 WIDEST = 112
@@ -40,10 +42,15 @@ class Drawing:
     """The end of a running tool's output."""
     helper: SubagentView | None = None
     """The agent that a tool call started."""
+    pictures: tuple[Picture | None, ...] = ()
+    """The entry's images, where they can be shown."""
 
     @property
     def column(self) -> int:
         return max(1, min(self.width, WIDEST))
+
+    def picture(self, number: int) -> Picture | None:
+        return self.pictures[number] if number < len(self.pictures) else None
 
 
 def entry_rows(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -62,7 +69,7 @@ def gap(above: str | None, kind: str) -> int:
 def foldable(entry: Entry) -> bool:
     """Whether there is more to see than the folded form shows."""
     if entry.kind == "user":
-        return entry.text.count("\n") >= PROMPT_ROWS or len(entry.text) > PROMPT_ROWS * 60
+        return entry.text.count("\n") >= PROMPT_ROWS or len(entry.text) > PROMPT_ROWS * 60 or bool(entry.images)
     if entry.kind == "note":
         return bool(entry.switch and entry.switch.note)
     return entry.kind in ("thinking", "tool", "summary", "dmail", "injection")
@@ -73,8 +80,9 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
     lead = (Piece(marks.user if entry.turn else marks.steer, "user-bar"), Piece(" "))
     limit = OPEN_ROWS if drawing.unfolded else PROMPT_ROWS
     rows = literal_rows(entry.text, drawing, lead, "user" if entry.turn else "user steer", limit)
-    images = [Piece(f"[{one_line(image)}]", "quiet") for image in entry.images]
-    return rows + [row for image in images for row in wrap([image], drawing.column, lead)]
+    for number, caption in enumerate(entry.images):
+        rows += image_rows(caption, drawing.picture(number), drawing.column, drawing.unfolded, lead)
+    return rows
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -157,7 +165,14 @@ def _tool(entry: Entry, drawing: Drawing) -> list[Row]:
         return _note(entry, drawing)
     rows = [_tool_row(tool, drawing)]
     rows += [row for diff in tool.diffs for row in _diff_rows(diff, drawing)]
-    return rows + _helper(drawing) + _tool_output(tool, drawing)
+    return rows + _helper(drawing) + _tool_output(tool, drawing) + _brought(tool, drawing)
+
+
+def _brought(tool: ToolView, drawing: Drawing) -> list[Row]:
+    """The images that came with a result; folded its brief word has to do."""
+    lead, numbers = (Piece("    "),), range(tool.images if drawing.unfolded else 0)
+    shown = [image_rows(f"image {n + 1}", drawing.picture(n), drawing.column, True, lead) for n in numbers]
+    return [row for rows in shown for row in rows]
 
 
 _OUTCOMES: dict[str, tuple[str, str]] = {
@@ -170,8 +185,15 @@ _OUTCOMES: dict[str, tuple[str, str]] = {
 }
 
 
+def _outcome(tool: ToolView, helper: SubagentView | None) -> str:
+    """How a call stands; one that has sent a subagent off stands as that one does."""
+    if helper is None or tool.outcome != "ok":
+        return tool.outcome
+    return {"running": "running", "failed": "error", "interrupted": "interrupted"}.get(helper.state, "ok")
+
+
 def _tool_row(tool: ToolView, drawing: Drawing) -> Row:
-    mark, tone = _OUTCOMES[tool.outcome]
+    mark, tone = _OUTCOMES[_outcome(tool, drawing.helper)]
     brief = tool.brief or ("" if tool.outcome in ("ok", "running") else tool.outcome)
     left = [Piece("  "), Piece(f"{getattr(drawing.marks, mark)} ", tone), Piece(one_line(tool.verb), "quiet")]
     if tool.subject:
@@ -246,41 +268,6 @@ def _switch_row(switch: SwitchView, drawing: Drawing) -> Row:
     if switch.note:
         left += [Piece("  "), Piece(marks.unfolded if drawing.unfolded else marks.folded, "faint")]
     return Row(spread(left, [Piece(switch.file.removesuffix(".jsonl"), "faint")], drawing.column), 4)
-
-
-def switch_words(switch: SwitchView, marks: Marks = UNICODE) -> tuple[str, str]:
-    """A jump in words: what happened, and its figures."""
-    path = ""
-    if switch.from_checkpoint is not None and switch.to_checkpoint is not None:
-        path = f" {switch.from_checkpoint} {marks.arrow} {switch.to_checkpoint}"
-    elif switch.to_checkpoint is not None:
-        path = f" to {switch.to_checkpoint}"
-    if switch.why == "compact":
-        return "compacted", f"{count(switch.tokens_before)} {marks.arrow} {count(switch.tokens_after)} tokens"
-    titles = {
-        "dmail": f"D-Mail{path}",
-        "revert": f"you went back{path}",
-        "clear": "cleared",
-        "restore": "went to another timeline",
-        "undo": "took it back",
-        "redo": "did it again",
-        "repair": "repaired",
-        "prune": "dropped a result",
-        "foreign": "changed by kimi-cli",
-        "prepend": "system prompt written",
-    }
-    return titles[switch.why], ", ".join(_freed(switch))
-
-
-def _freed(switch: SwitchView) -> list[str]:
-    messages = switch.messages_before - switch.messages_after
-    tokens = switch.tokens_before - switch.tokens_after
-    said = []
-    if messages:
-        said.append(f"{plural(abs(messages), 'message')} {'set aside' if messages > 0 else 'back'}")
-    if tokens:
-        said.append(f"{count(abs(tokens))} tokens {'freed' if tokens > 0 else 'more'}")
-    return said
 
 
 def _fold_row(text: str, style: str, drawing: Drawing, more: tuple[Piece, ...] = ()) -> Row:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from kimi_tui.protocol.views import Entry
 from kimi_tui.ui.blocks import INDENT, Drawing, entry_rows, foldable, tail_rows
 from kimi_tui.ui.conversation import Block
 from kimi_tui.ui.marks import Marks
+from kimi_tui.ui.pictures import Pictures
 from kimi_tui.ui.rows import BLANK, Piece, Row
 from kimi_tui.ui.streaming import OpenMarkdown
 
-KEPT = 400
+KEPT = 800
 """Blocks whose rows are kept."""
+STREAMS = 4
+"""Answers that have been streamed and not been drawn since."""
 UNKNOWN = 3
 """Rows guessed for an entry that is not loaded."""
 
@@ -22,6 +26,7 @@ class Drawn:
 
     def __init__(self, marks: Marks) -> None:
         self.marks = marks
+        self.pictures = Pictures()
         self.width = 1
         self.unfold_all = False
         self._rows: OrderedDict[Block, list[Row]] = OrderedDict()
@@ -59,11 +64,16 @@ class Drawn:
             return
         for block in blocks:
             self._rows.pop(block, None)
-            if not block.open:
-                self._open.pop(block, None)
 
     def is_unfolded(self, block: Block) -> bool:
         return self.unfold_all if block.unfolded is None else block.unfolded
+
+    def shows_images(self, block: Block) -> bool:
+        """Whether there are any, and they are not folded away."""
+        entry = block.entry
+        if entry is None or (entry.tool and not (entry.tool.images and self.is_unfolded(block))):
+            return False
+        return bool(entry.images or entry.tool)
 
     def toggle(self, block: Block) -> bool:
         """Fold or unfold one block; whether there was anything to do."""
@@ -76,17 +86,27 @@ class Drawn:
         entry = block.entry
         if entry is None:
             return [Row((Piece(f"  {self.marks.more}", "faint"),)), BLANK]
-        drawing = Drawing(self.width, self.is_unfolded(block), self.marks, block.live, block.helper)
+        pictures = self.pictures.of(block)
+        drawing = Drawing(self.width, self.is_unfolded(block), self.marks, block.live, block.helper, pictures)
         if not block.open:
-            return entry_rows(entry, drawing)
+            return self._streamed(block, entry, drawing.column - INDENT) or entry_rows(entry, drawing)
         if entry.kind == "thinking":
             lead = (Piece("  "), Piece(f"{self.marks.rail} ", "faint"))
             return tail_rows(entry.text, drawing, lead, "thinking", 4) or [BLANK]
         return self._draw_open(block, entry.text, drawing.column - INDENT)
 
+    def _streamed(self, block: Block, entry: Entry, width: int) -> list[Row] | None:
+        """What has just been streamed to its end need not be drawn once more as a whole."""
+        stream = self._open.pop(block, None)
+        if stream is None or stream.width != width or stream.source.strip() != entry.text.strip():
+            return None
+        return stream.whole()
+
     def _draw_open(self, block: Block, text: str, width: int) -> list[Row]:
         stream = self._open.get(block)
         if stream is None or stream.width != width:
             stream = self._open[block] = OpenMarkdown(width, INDENT)
+            if len(self._open) > STREAMS:
+                del self._open[next(iter(self._open))]
         *rows, last = stream.rows(text) or [BLANK]
         return [*rows, Row((*last.pieces, Piece(self.marks.caret, "now")), last.gutter, last.joint)]

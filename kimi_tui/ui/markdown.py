@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.ui.code import highlight
 from kimi_tui.ui.rows import Piece, Row, wrap
-from kimi_tui.ui.tables import table_rows
+from kimi_tui.ui.tables import column_widths, table_rows
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -35,11 +35,20 @@ def markdown_rows(source: str, width: int, indent: int = 0) -> list[Row]:
     return block_rows(parser().parse(source), width, indent)
 
 
-def block_rows(tokens: Sequence[Token], width: int, indent: int = 0) -> list[Row]:
+def block_rows(tokens: Sequence[Token], width: int, indent: int = 0, columns: Sequence[int] | None = None) -> list[Row]:
+    """`columns`: widths that tables with so many columns have, whatever stands in them."""
     from markdown_it.tree import SyntaxTreeNode
 
     root = SyntaxTreeNode(tokens)
-    return _Blocks(max(1, width), (Piece(" " * indent),) if indent else ()).inside(root, loose=True)
+    lead = (Piece(" " * indent),) if indent else ()
+    return _Blocks(max(1, width), lead, tuple(columns or ())).inside(root, loose=True)
+
+
+def columns(tokens: Sequence[Token], width: int) -> list[int]:
+    """The widths of the columns of the table that these begin with."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    return column_widths(_cells(SyntaxTreeNode(tokens).children[0]), max(1, width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class _Blocks:
 
     width: int
     lead: tuple[Piece, ...] = ()
+    columns: tuple[int, ...] = ()
 
     def inside(self, parent: SyntaxTreeNode, *, loose: bool) -> list[Row]:
         rows: list[Row] = []
@@ -75,7 +85,7 @@ class _Blocks:
             case "hr":
                 return [Row((*self.lead, Piece("─" * min(self.width, 40), "faint")))]
             case "table":
-                return [self.led(row) for row in table_rows(_cells(node), self.width)]
+                return [self.led(row) for row in table_rows(_cells(node), self.width, self.columns)]
             case _:
                 return self.lines([[Piece(line)] for line in node.content.rstrip("\n").split("\n")])
 

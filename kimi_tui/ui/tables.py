@@ -16,17 +16,25 @@ LEAST = 4
 """Cells a column keeps before the table is shown as a list of its cells instead."""
 
 
-def table_rows(table: Sequence[Sequence[Cell]], width: int) -> list[Row]:
-    """The first line of `table` is its head."""
+def column_widths(table: Sequence[Sequence[Cell]], width: int) -> list[int]:
+    """How wide each column is; empty where the window is too narrow for columns."""
     columns = max((len(line) for line in table), default=0)
-    if not columns:
-        return []
     if columns * (LEAST + GAP) - GAP > width:
-        return _as_list(table, width)
+        return []
     needs = [
         max((_width(line[column]) for line in table if column < len(line)), default=1) for column in range(columns)
     ]
-    widths = share(needs, width - GAP * (columns - 1))
+    return share(needs, width - GAP * (columns - 1))
+
+
+def table_rows(table: Sequence[Sequence[Cell]], width: int, given: Sequence[int] = ()) -> list[Row]:
+    """The first line of `table` is its head. `given`: widths for a table with so many columns."""
+    columns = max((len(line) for line in table), default=0)
+    if not columns:
+        return []
+    widths = list(given) if len(given) == columns else column_widths(table, width)
+    if not widths:
+        return _as_list(table, width)
     rows: list[Row] = []
     for number, line in enumerate(table):
         rows.extend(_line(line, widths, "strong" if number == 0 else ""))

@@ -227,7 +227,7 @@ async def test_what_was_asked_last_survives_word_for_word_in_mid_turn(tmp_path: 
 
 
 async def test_an_overflow_compacts_once_and_tries_once_more(tmp_path: Path) -> None:
-    overflow = ModelFault("context_overflow", "maximum context length is 8192 tokens")
+    overflow = ModelFault("context_overflow", "maximum context length is 8192 tokens", hint="Use /compact.")
     model = ScriptedModel()
     model.summaries = [says("Summary.", 40)]
     async with bench(tmp_path, model) as it:
@@ -239,6 +239,7 @@ async def test_an_overflow_compacts_once_and_tries_once_more(tmp_path: Path) -> 
         model.replies = [[overflow], [overflow], says("never")]
         ended = await it.turn("even more")
         assert (ended.reason, ended.message) == ("failed", "maximum context length is 8192 tokens")
+        assert "/compact" not in ended.hint, "that has just been done"
         assert len(it.all(CompactionStarted)) == 2
 
 

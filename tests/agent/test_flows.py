@@ -13,6 +13,7 @@ from kimi_tui.protocol.events import (
     FlowEnded,
     FlowMoved,
     FlowStarted,
+    Noticed,
     PromptReturned,
     SteerTaken,
     StepEnded,
@@ -152,6 +153,17 @@ async def test_a_rejected_tool_ends_the_loop(tmp_path: Path) -> None:
         b.tell(AnswerApproval(asked.approval.request_id, "reject"))
         end = await ended(b)
         assert (end.reason, end.message) == ("stopped", "ralph stopped: you rejected a tool")
+
+
+async def test_a_cap_that_cannot_be_kept_is_said_once(tmp_path: Path) -> None:
+    model = ScriptedModel(says("begun"), *[says("<choice>CONTINUE</choice>")] * 2)
+    async with bench(tmp_path, model, loop=quick(max_ralph_iterations=2, max_ralph_cost=1.0)) as b:
+        b.tell(SendPrompt("go"))
+        assert (await ended(b)).reason == "max_moves"
+        assert [event.text for event in b.all(Noticed)] == [
+            "No price is known for scripted: the cap of $1 cannot be kept; it ends after 3 rounds at the latest, "
+            "Esc stops it."
+        ]
 
 
 async def test_a_loop_ends_when_it_has_cost_enough(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from kimi_tui.llm.model import ModelFault, Piece, Request
 from kimi_tui.protocol.commands import AnswerApproval, Interrupt, SendPrompt
 from kimi_tui.protocol.events import (
     ApprovalRequested,
+    CompactionNear,
+    CompactionProposed,
     MessageStored,
     SubagentChanged,
     ToolCallFinished,
@@ -23,19 +25,20 @@ from kimi_tui.protocol.events import (
 )
 from kimi_tui.tools.agent import Agent
 from kimi_tui.tools.base import Tool
-from tests.agent.fakes import Asks, Bench, Echo, ScriptedModel, Step, Wait, bench, calls, says
+from tests.agent.fakes import Asks, Bench, Echo, ScriptedModel, Step, Wait, bench, calls, says, small
 
 
 class Troupe(ScriptedModel):
     """Answers the root from its list, and each subagent from the list under a word of its task."""
 
-    def __init__(self, *replies: list[Step], **parts: list[list[Step]]) -> None:
-        super().__init__(*replies)
+    def __init__(self, *replies: list[Step], window: int = 100_000, **parts: list[list[Step]]) -> None:
+        super().__init__(*replies, window=window)
         self.parts = parts
         self.asked: dict[str, list[Request]] = {}
 
     async def stream(self, request: Request) -> Any:
-        task = request.history[0].text() if "You are a subagent" in request.system else ""
+        first = [message.text() for message in request.history[:2] if message.role == "user"]
+        task = "".join(first) if "You are a subagent" in request.system else ""
         part = next((name for name in self.parts if name in task), "")
         if not part:
             async for piece in super().stream(request):
@@ -249,6 +252,22 @@ async def test_without_background_tasks_there_are_none_in_the_background(tmp_pat
         await b.turn("go")
         assert "There are no background tasks here" in result_of(b)
         assert not (b.folder / "subagents").exists()
+
+
+async def test_its_compactions_are_its_own_and_never_wait_for_the_users_word(tmp_path: Path) -> None:
+    looks = [
+        calls(("Echo", {"text": f"part {n} " * 20, "id": f"e{n}"}), tokens=tokens)
+        for n, tokens in ((1, 300), (2, 9000))
+    ]
+    model = Troupe(calls(delegated("books")), says("ok"), window=10_000, books=[*looks, says(REPORT, tokens=8000)])
+    model.summaries.append(says("What was found so far."))
+    async with bench(tmp_path, model, loop=small(preview=True)) as b:
+        stage(b, Echo())
+        assert (await b.turn("go")).reason == "done"
+        assert result_of(b).endswith(REPORT)
+        assert any("What was found so far." in message.text() for message in model.asked["books"][-1].history)
+        assert not b.all(CompactionProposed)
+        assert not b.all(CompactionNear), "how full its memory is says nothing of ours"
 
 
 async def test_hooks_hear_of_it_and_may_forbid_it(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ async def test_a_steer_is_no_turn_of_its_own_and_going_back_lands_on_the_right_r
 
 
 async def test_after_going_back_only_the_new_prompt_is_worked_on(tmp_path: Path) -> None:
-    replies = [{"text": "A is a long story " * 40, "delay_ms": 20}, {"text": "B it is."}]
+    replies = [{"text": "A is a long story " * 4000, "delay_ms": 20}, {"text": "B it is."}]
     async with house(tmp_path, replies) as it:
         it.tell(SendPrompt("task A"))
         await it.until(TextDelta)

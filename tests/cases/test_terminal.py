@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.program import ROOT, run, script
+from tests.cli.terminal import in_terminal
 from tests.ui.test_terminal import MODES_OFF, Terminal
 
 
@@ -59,3 +60,28 @@ def test_codes_and_brackets_of_a_model_and_a_tool_stay_text(terminal: Terminal) 
     os.kill(terminal.pid, signal.SIGTERM)
     assert terminal.read_to_end() == 143
     assert [mode for mode in MODES_OFF if mode not in terminal.written] == []
+
+
+BROKEN = """
+from kimi_tui.cli.main import run
+from kimi_tui.ui.app import KimiApp
+
+def start(self):
+    key = "sk-FAKE0000000000000000000000ABCD"
+    raise RuntimeError(f"[b]boom[/b] {key}")
+
+KimiApp._start = start
+raise SystemExit(run(["-m", "replay:none.json"]))
+"""
+
+
+def test_a_fault_of_our_own_is_one_line_and_shows_no_variables(tmp_path: Path, home: Path) -> None:
+    with in_terminal("-c", BROKEN, cwd=tmp_path) as terminal:
+        assert terminal.finish() == 1
+        after = terminal.seen.rpartition(b"\x1b[?1049l")[2]
+    assert b"kimi-tui: the screen broke: RuntimeError: [b]boom[/b] ***" in after
+    assert b"Traceback" not in after and b"locals" not in after
+    assert b"sk-FAKE" not in terminal.seen
+    assert all(mode in terminal.seen for mode in (b"\x1b[?1049l", b"\x1b[?1003l", b"\x1b[?2004l", b"\x1b[?25h"))
+    log = (home / "logs" / "kimi-tui.log").read_text()
+    assert "boom" in log and "Traceback" in log and "sk-FAKE" not in log

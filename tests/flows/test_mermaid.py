@@ -113,6 +113,7 @@ def test_every_shape_holds_its_label(shape: str) -> None:
         ('["say \\"hi\\""]', 'say "hi"'),
         ('["C:\\dir\\file"]', "C:\\dir\\file"),
         ('["it is #quot;so#quot; #amp; #nope;"]', 'it is "so" & #nope;'),
+        ('["one<br/>two <BR> three"]', "one\ntwo\nthree"),
         ("[use (this) or {that}]", "use (this) or {that}"),
         ("[take list[0] now]", "take list[0] now"),
         ("[(a) and (b)]", "(a) and (b)"),

@@ -157,6 +157,7 @@ async def test_a_server_left_behind_can_still_write(desk: Desk, token: str) -> N
         "setsid sleep {0}",
         "find / -maxdepth 1 -exec sleep {0} \\;",
         "setsid bash -c 'trap \"\" TERM; sleep {0}; sleep {0}' & wait",
+        "env -i bash -c 'setsid sleep {0} & sleep {0}'",
     ],
 )
 async def test_an_interrupt_ends_every_process(desk: Desk, token: str, command: str) -> None:

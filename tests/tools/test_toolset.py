@@ -92,6 +92,11 @@ async def test_arguments_that_are_no_object_are_answered_and_never_run(
     assert tool.log == []
 
 
+async def test_a_tool_whose_server_has_gone_is_answered_with_just_that(desk: Desk) -> None:
+    (message,) = await run(Toolset([Script()]), desk, tool_call("mcp__docs__find"))
+    assert "its server is not connected" in content(message)
+
+
 async def test_an_unknown_tool_is_answered_with_the_known_ones(desk: Desk) -> None:
     (message,) = await run(Toolset([Script(), Writer()]), desk, tool_call("Lok", {"a": 1}))
     assert "Did you mean Look?" in content(message)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kimi_tui.protocol.commands import Close, Command
+from kimi_tui.protocol.commands import Close, Command, LoadImages
 from kimi_tui.protocol.events import Closed, Event
 from kimi_tui.protocol.ports import AgentPort
 
@@ -26,6 +26,8 @@ class ScriptedAgent:
 
     def __init__(self, opening: Iterable[Event] = (), answer: Answer | None = None) -> None:
         self.submitted: list[Command] = []
+        self.looked_at: list[Command] = []
+        """What was asked for because it came into sight, whatever the user did."""
         self._answer = answer
         self._inbox: asyncio.Queue[Command] = asyncio.Queue()
         self._outbox: asyncio.Queue[Event] = asyncio.Queue()
@@ -37,7 +39,7 @@ class ScriptedAgent:
             self._outbox.put_nowait(event)
 
     def submit(self, command: Command) -> None:
-        self.submitted.append(command)
+        (self.looked_at if isinstance(command, LoadImages) else self.submitted).append(command)
         self._inbox.put_nowait(command)
 
     async def run(self) -> None:

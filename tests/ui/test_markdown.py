@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kimi_tui.ui.markdown import markdown_rows
-from kimi_tui.ui.rows import Piece
+from kimi_tui.ui.rows import Piece, Row
 from kimi_tui.ui.streaming import OpenMarkdown
 from tests.ui.session import ANSWER
 
@@ -98,6 +98,57 @@ def test_streamed_markdown_shows_the_words_of_the_whole(pieces: list[str], step:
     source, stream = "".join(pieces), OpenMarkdown(40)
     rows = [row for end in range(0, len(source) + step, step) if (row := stream.rows(source[:end])) is not None][-1]
     assert " ".join(row.text for row in rows).split() == " ".join(row.text for row in markdown_rows(source, 40)).split()
+
+
+@settings(max_examples=200)
+@given(st.lists(PIECES, max_size=80), st.integers(1, 9))
+def test_what_was_streamed_to_its_end_is_the_whole(pieces: list[str], step: int) -> None:
+    source, stream = "".join(pieces), OpenMarkdown(40, 2)
+    for end in range(0, len(source) + step, step):
+        stream.rows(source[:end])
+    assert stream.whole() == markdown_rows(source, 40, 2)
+
+
+BLOCKS = st.sampled_from(
+    [
+        "".join(f"- item {n}\n" for n in range(50)),
+        "".join(f"{n}. item\n\n" for n in range(1, 60)),
+        "".join(f"1. item\n   more of {n}\n" for n in range(60)),
+        "| a | b |\n|---|--:|\n" + "".join(f"| {'x' * n} | {n} |\n" for n in range(70)),
+        '```python\nx = """\n' + "text of it\n" * 50 + '"""\ny = 1\n```\n',
+        "~~~\n" + "plain\n" * 40 + "~~~\n",
+        "A paragraph.\n",
+        "> quoted\n> more\n",
+        "## A heading\n",
+    ]
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(BLOCKS, min_size=1, max_size=4), st.integers(20, 150))
+def test_long_blocks_are_drawn_as_a_whole_when_they_are_complete(blocks: list[str], step: int) -> None:
+    source, stream = "\n".join(blocks), OpenMarkdown(60, 2)
+    for end in range(0, len(source) + step, step):
+        stream.rows(source[:end])
+    assert stream.whole() == markdown_rows(source, 60, 2)
+
+
+def test_only_the_last_rows_of_a_long_table_are_drawn_while_it_grows() -> None:
+    rows = [f"| row {number:03} | {'word ' * 9} |\n" for number in range(200)]
+    source, stream = "| name | what |\n|---|---|\n", OpenMarkdown(60)
+    drawn: list[Row] = []
+    for row in rows:
+        source += row
+        before, drawn = drawn, stream.rows(source)
+        kept = sum(old is new for old, new in zip(before, drawn, strict=False))
+        assert len(before) < 20 or kept >= len(before) - 2
+    assert [row.text.split()[1] for row in drawn if row.text.startswith("row")] == [f"{n:03}" for n in range(200)]
+
+
+def test_a_reference_that_is_defined_late_asks_for_the_whole_once_more() -> None:
+    stream = OpenMarkdown(40)
+    stream.rows("See [it].\n\n[it]: https://example.org\n")
+    assert stream.whole() is None
 
 
 def test_a_long_open_fence_is_committed_and_looks_the_same_at_the_end() -> None:

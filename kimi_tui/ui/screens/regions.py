@@ -12,9 +12,11 @@ from textual.widgets import Static
 
 from kimi_tui.protocol.commands import Command
 from kimi_tui.ui.asks import Submit
+from kimi_tui.ui.compositor import CloseCompositor
 from kimi_tui.ui.conversation import Conversation
 from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.palette import COMPONENTS
+from kimi_tui.ui.pictures import can_show
 from kimi_tui.ui.state import ScreenState
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
@@ -39,11 +41,13 @@ class Regions(Screen[None]):
 
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
+        self._compositor = CloseCompositor()
         self.marks = marks
         self.state = ScreenState()
         self.conversation = Conversation()
         self.status = Status()
         self.transcript = Reader(self.conversation, marks)
+        self.transcript.drawn.pictures.enabled = can_show() and marks is not ASCII
         self.finder = Finder()
         self.asking = Asking()
         self.activity = Activity(marks)

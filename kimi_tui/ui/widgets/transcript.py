@@ -6,7 +6,8 @@ work nobody here has seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,18 +23,20 @@ from kimi_tui.ui.blocks import gap
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.palette import Palette
-from kimi_tui.ui.rows import BLANK, Piece, Row, copied, cut
-from kimi_tui.ui.widgets.anchored import Anchored
+from kimi_tui.ui.rows import Piece, Row, copied
+from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
 
-MARGIN = 1
 SENDER = "Agent"
 """The tool that starts subagents."""
+AHEAD = 3
+"""Screens above and below the view that are drawn before one scrolls there."""
+PAUSE = 0.004
+"""Seconds between two blocks that are drawn ahead, for whatever else is to be done."""
 PAGE = 60
 """Entries asked for at once."""
 
 
-class Transcript(Anchored, can_focus=True):
+class Transcript(Painted, can_focus=True):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,6 +56,12 @@ class Transcript(Anchored, can_focus=True):
         end: int
 
     @dataclass
+    class ImagesWanted(Message):
+        """The images of the entry with that stored index have come into sight."""
+
+        index: int
+
+    @dataclass
     class StepsWanted(Message):
         """The card of this call has come into sight; what its subagent did is not known."""
 
@@ -63,10 +72,9 @@ class Transcript(Anchored, can_focus=True):
         self.conversation = conversation
         self.marks = marks
         self.drawn = Drawn(marks)
-        self.palette = Palette(self)
-        self._painting = False
         self._asked: set[int] = set()
         self._asked_steps: set[str] = set()
+        self._looking = False
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -114,6 +122,7 @@ class Transcript(Anchored, can_focus=True):
 
     def _start_anew(self) -> None:
         self.drawn.forget()
+        self.drawn.pictures.forget()
         self._asked.clear()
         self._asked_steps.clear()
         self._anchor = (0, 0)
@@ -185,16 +194,52 @@ class Transcript(Anchored, can_focus=True):
     def settle(self, *, paint: bool = True) -> None:
         super().settle(paint=paint)
         self._ask_for_missing()
+        if not self._looking and self.is_mounted and self._unknown_near(AHEAD * self.size.height) is not None:
+            self._looking = True
+            self.run_worker(self._look_ahead(), group="ahead")
+
+    async def _look_ahead(self) -> None:
+        """While nothing else happens, draw what one will scroll to next, one block at a time."""
+        try:
+            while True:
+                if not self._looks_on():
+                    return
+                await asyncio.sleep(PAUSE)
+        finally:
+            self._looking = False
+
+    def _looks_on(self) -> bool:
+        """Selected text keeps its place: nothing is measured above it."""
+        return self.is_mounted and self.text_selection is None and self.measure_ahead(AHEAD)
 
     def _ask_for_missing(self) -> None:
-        first, _ = self._heights.find(round(self.scroll_y))
-        last, _ = self._heights.find(round(self.scroll_y) + self.size.height)
+        """What is in sight or a screen away is asked for when it is not loaded."""
+        top, height = round(self.scroll_y), self.size.height
+        first, _ = self._heights.find(max(0, top - height))
+        last, _ = self._heights.find(top + 2 * height)
         for position in range(first, min(last + 1, len(self._heights))):
-            block = self.conversation.blocks[position]
+            index, block = self.conversation.index(position), self.conversation.blocks[position]
             if block.entry is not None:
                 self._ask_for_steps(block)
-            elif (index := self.conversation.index(position)) is not None:
+                self._ask_for_images(block, index)
+            elif index is not None:
                 self._ask_for(index // PAGE)
+
+    def _ask_for_images(self, block: Block, index: int | None) -> None:
+        if index is not None and self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
+            self.post_message(self.ImagesWanted(index))
+
+    async def take_images(self, index: int, urls: Sequence[str]) -> None:
+        """Show the images of an entry, once they are read."""
+        position = self.conversation.position(index)
+        if position >= len(self.conversation):
+            return
+        block = self.conversation.blocks[position]
+        _, ground = self.background_colors
+        await self.drawn.pictures.take(block, index, urls, ground.rgb)
+        if block in self.conversation.blocks:
+            self.conversation.changes.blocks.add(block)
+            self.sync()
 
     def _ask_for(self, page: int) -> None:
         if page not in self._asked:
@@ -211,73 +256,27 @@ class Transcript(Anchored, can_focus=True):
 
     # --- painting ------------------------------------------------------------------------------------------------
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        self._painting = True
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._painting = False
-
-    def render_line(self, y: int) -> Strip:
-        """Row `y` of the view. Offsets for mouse selection are only added when the screen asks where the mouse is:
-        they cost more than the row itself."""
-        content_y = y + round(self.scroll_y)
-        if self._newer and y == self.size.height - 1 and not self.following:
-            return self._newer_strip()
-        strip = self._strip(self.row_at(content_y), content_y)
-        return strip if self._painting else strip.apply_offsets(0, content_y)
-
-    def row_at(self, y: int) -> Row:
-        """The row at a place in the whole content; blank between blocks and outside."""
+    def place_of(self, y: int) -> tuple[int, int]:
         if not 0 <= y < self._heights.total:
-            return BLANK
+            return 0, -1
         position, row = self._heights.find(y)
-        row -= self._gap(position)
-        rows = self.rows_of(position) if row >= 0 else []
-        return rows[row] if 0 <= row < len(rows) else BLANK
-
-    def _strip(self, row: Row, y: int) -> Strip:
-        position, inside = self._heights.find(y)
-        blank = not self._known or inside < self._gap(position)
-        margin = Piece(" " * MARGIN) if blank else self.margin(position, inside - self._gap(position))
-        pieces = [margin, *self.dressed(row)]
-        selection = self.text_selection
-        span = selection.get_span(y) if selection else None
-        look = self.palette
-        if span is None:
-            segments = [Segment(piece.text, look(piece.style, piece.link)) for piece in pieces]
-        else:
-            segments = self._selected(pieces, *span)
-        return Strip(segments).adjust_cell_length(self.inner_width, look(row.fill))
+        return position, row - self._gap(position)
 
     def margin(self, position: int, row: int) -> Piece:
         """What stands in the margin beside a row of a block: a mark at the first one of what is pinned."""
         entry = self.conversation.blocks[position].entry if position < len(self.conversation) else None
-        return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else Piece(" " * MARGIN)
+        return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else NO_MARGIN
 
-    def dressed(self, row: Row) -> tuple[Piece, ...]:
-        """The row's pieces as they are painted now."""
-        return row.pieces
-
-    def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
-        end = sum(len(piece.text) for piece in pieces) if end < 0 else end
-        ground = self.screen.get_component_rich_style("screen--selection")
-        parts = ((cut(pieces, 0, start), None), (cut(pieces, start, end), ground), (cut(pieces, end, 1 << 30), None))
-        return [
-            Segment(piece.text, self.palette(piece.style, piece.link) + style if style else self.palette(piece.style))
-            for run, style in parts
-            for piece in run
-        ]
+    def strip(self, y: int, ways: Ways) -> Strip:
+        if self._newer and y == self.size.height - 1 and not self.following:
+            return self._newer_strip()
+        return super().strip(y, ways)
 
     def _newer_strip(self) -> Strip:
         text = f" {self.marks.below} more below {self.marks.dot} ctrl+end "
         left = max(0, (self.inner_width - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
-        return Strip(segments).adjust_cell_length(self.inner_width, self.rich_style)
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self.palette.forget()
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
 
     # --- mouse ---------------------------------------------------------------------------------------------------
 
