@@ -87,13 +87,21 @@ async def _foreseen(
 
 
 def recorded(session: Session, *, looking: bool = False) -> Files:
-    """The files of the folder that the session works in. Raises `SessionFault` when that is not known or not there."""
-    work_dir = read_state(session.folder).work_dir
-    if not work_dir or not Path(work_dir).is_dir():
-        what = f"{work_dir} is not there" if work_dir else f"{session.folder} does not say which folder it works in"
-        raise SessionFault(f"{what}: files cannot be put back", hint="Without --take only the conversation moves.")
-    home = replace(session, work_dir=Path(work_dir))
-    return files_of(home, load_settings(LaunchOptions(work_dir=home.work_dir)).snapshots, _warn, recording=not looking)
+    """The files of the folder that the session works in. Raises `SessionFault` when they cannot be had."""
+    told = read_state(session.folder).work_dir
+    if not told:
+        raise _not_to_be_had(f"{session.folder} does not say which folder it works in")
+    if not Path(told).is_dir():
+        raise _not_to_be_had(f"{told} is not there")
+    home = replace(session, work_dir=Path(told))
+    wanted = load_settings(LaunchOptions(work_dir=home.work_dir)).snapshots
+    if not wanted.enabled:
+        raise _not_to_be_had("the configuration has snapshots switched off")
+    return files_of(home, wanted, _warn, recording=not looking)
+
+
+def _not_to_be_had(why: str) -> SessionFault:
+    return SessionFault(f"{why}: files cannot be put back", hint="Without --take only the conversation moves.")
 
 
 def recorded_if_any(session: Session) -> Files:
