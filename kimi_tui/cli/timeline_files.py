@@ -23,6 +23,7 @@ from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.views import DiffView, FileTouched
 from kimi_tui.session import Session, SessionFault
 from kimi_tui.session.snapshots import Kept, Passage, RestoreResult
+from kimi_tui.session.snapshots.log import NAME
 from kimi_tui.session.state import read_state
 from kimi_tui.settings import load_settings
 
@@ -105,10 +106,12 @@ def _not_to_be_had(why: str) -> SessionFault:
 
 
 def recorded_if_any(session: Session) -> Files:
-    """The same for a jump that goes on without them."""
+    """The same for a jump that goes on without them, and says so."""
     try:
         return recorded(session)
-    except SessionFault:
+    except SessionFault as why:
+        if (session.folder / NAME).exists():
+            _warn(str(why))
         return nothing_recorded()
 
 
