@@ -168,6 +168,7 @@ class StandardOpener:
             questions=questions,
             transcript=Transcript(toolset.view),
             loop=self._loop(),
+            beside=state.beside[1] if state.beside and state.beside[0] == model.view.name else None,
             learned=self._learned,
             files=await asyncio.to_thread(self._files, session),
             modes=self._modes(state),

@@ -35,9 +35,19 @@ async def moved(desk: Desk, switch: Switch, prompt: str | None = None) -> None:
     view = switch_view(switch, desk.scale)
     transcript, event = await asyncio.to_thread(projected, desk, view, prompt)
     desk.transcript = transcript
+    _keep_beside(desk)
     desk.emit(ContextSwitched(view))
     desk.emit(event)
     desk.tell_nearness(event.tokens)
+
+
+def _keep_beside(desk: Desk) -> None:
+    """Remember with the session what the model has counted beside the messages: where no count is left, the gauge goes
+    by it after a restart, too."""
+    known = (desk.model.view.name, desk.beside) if desk.beside is not None else None
+    if known is not None and known != desk.state.beside and desk.parent is None:
+        desk.state.beside = known
+        desk.keep_state()
 
 
 async def shown_anew(desk: Desk) -> None:

@@ -23,6 +23,7 @@ from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.views import DiffView, FileTouched
 from kimi_tui.session import Session, SessionFault
 from kimi_tui.session.snapshots import Kept, Passage, RestoreResult
+from kimi_tui.session.snapshots.log import NAME
 from kimi_tui.session.state import read_state
 from kimi_tui.settings import load_settings
 
@@ -87,20 +88,30 @@ async def _foreseen(
 
 
 def recorded(session: Session, *, looking: bool = False) -> Files:
-    """The files of the folder that the session works in. Raises `SessionFault` when that is not known or not there."""
-    work_dir = read_state(session.folder).work_dir
-    if not work_dir or not Path(work_dir).is_dir():
-        what = f"{work_dir} is not there" if work_dir else f"{session.folder} does not say which folder it works in"
-        raise SessionFault(f"{what}: files cannot be put back", hint="Without --take only the conversation moves.")
-    home = replace(session, work_dir=Path(work_dir))
-    return files_of(home, load_settings(LaunchOptions(work_dir=home.work_dir)).snapshots, _warn, recording=not looking)
+    """The files of the folder that the session works in. Raises `SessionFault` when they cannot be had."""
+    told = read_state(session.folder).work_dir
+    if not told:
+        raise _not_to_be_had(f"{session.folder} does not say which folder it works in")
+    if not Path(told).is_dir():
+        raise _not_to_be_had(f"{told} is not there")
+    home = replace(session, work_dir=Path(told))
+    wanted = load_settings(LaunchOptions(work_dir=home.work_dir)).snapshots
+    if not wanted.enabled:
+        raise _not_to_be_had("the configuration has snapshots switched off")
+    return files_of(home, wanted, _warn, recording=not looking)
+
+
+def _not_to_be_had(why: str) -> SessionFault:
+    return SessionFault(f"{why}: files cannot be put back", hint="Without --take only the conversation moves.")
 
 
 def recorded_if_any(session: Session) -> Files:
-    """The same for a jump that goes on without them."""
+    """The same for a jump that goes on without them, and says so."""
     try:
         return recorded(session)
-    except SessionFault:
+    except SessionFault as why:
+        if (session.folder / NAME).exists():
+            _warn(str(why))
         return nothing_recorded()
 
 

@@ -51,6 +51,8 @@ class SessionState:
     """Rotations that are never pruned."""
     pins: tuple[str, ...] = ()
     """Identities of messages that compactions keep word for word (`agent/pins.py`)."""
+    beside: tuple[str, int] | None = None
+    """A model, and the tokens that it has counted beside the messages: system prompt and tools."""
     rest: dict[str, Any] = field(default_factory=dict)
     """The document as it was read."""
 
@@ -84,6 +86,7 @@ class SessionState:
                 "work_dir": self.work_dir,
                 "pinned": list(self.pinned),
                 "pins": list(self.pins),
+                "beside": list(self.beside) if self.beside else None,
             },
         }
 
@@ -108,6 +111,7 @@ def state_from(document: dict[str, Any]) -> SessionState:
         work_dir=_text(ours.get("work_dir")),
         pinned=_texts(ours.get("pinned")),
         pins=_texts(ours.get("pins")),
+        beside=_beside(ours.get("beside")),
         rest=document,
     )
 
@@ -195,6 +199,13 @@ def _text(value: Any) -> str:
 
 def _count(value: Any) -> int | None:
     return value if type(value) is int and value > 0 else None
+
+
+def _beside(value: Any) -> tuple[str, int] | None:
+    match value:
+        case [str(model), int(tokens)] if type(tokens) is int and tokens >= 0:
+            return model, tokens
+    return None
 
 
 def _texts(value: Any) -> tuple[str, ...]:

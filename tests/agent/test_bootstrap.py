@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.surroundings import git_branch, instructions, system_prompt
 from kimi_tui.bootstrap import connect, remembered
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
-from kimi_tui.protocol.commands import Close, SendPrompt
-from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged, ToolCallFinished, TurnEnded
+from kimi_tui.protocol.commands import Close, RevertTo, SendPrompt
+from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged, ToolCallFinished, TranscriptReset, TurnEnded
 from kimi_tui.session import Session, SessionState, new_session
 
 
@@ -100,6 +101,30 @@ async def test_a_session_goes_on_where_it_was(work: Path, tmp_path: Path) -> Non
     assert (opened.title, opened.history) == ("remember", ("remember",))
     assert (opened.modes.plan, opened.modes.yolo) == (True, False), "a flag is not the session's"
     assert [item.title for item in of(again, TodosChanged)[0].todos] == ["look"]
+
+
+async def test_the_gauge_of_an_emptied_session_is_the_same_after_a_restart(work: Path, tmp_path: Path) -> None:
+    used = {"prompt_tokens": 3000, "completion_tokens": 10}
+    model = script(tmp_path, {"text": "noted", "usage": used})
+    options = LaunchOptions(work_dir=work, model=model)
+    agent = await connect(options)
+    assert isinstance(agent, Agent)
+    running, left = asyncio.create_task(agent.run()), None
+    agent.submit(SendPrompt("remember"))
+    async with asyncio.timeout(60):
+        async for event in agent.events():
+            if isinstance(event, TurnEnded):
+                while agent.busy:
+                    await asyncio.sleep(0)
+                agent.submit(RevertTo(0))
+            elif isinstance(event, TranscriptReset) and event.switch is not None:
+                left = event
+                agent.submit(Close())
+        await running
+    assert left is not None
+    found = of(await play(LaunchOptions(work_dir=work, continue_last=True)), TranscriptReset)[0]
+    assert left.tokens == found.tokens and 2900 < found.tokens.total < 3010
+    assert found.timeline[0].switch == left.timeline[0].switch
 
 
 async def test_the_model_of_the_command_line_is_the_sessions_until_another_is_named(work: Path, tmp_path: Path) -> None:

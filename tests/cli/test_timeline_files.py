@@ -151,6 +151,20 @@ async def test_a_folder_that_is_gone_is_one_line_and_nothing_happens(folder: Pat
         assert "is not there: files cannot be put back" in capsys.readouterr().err
     assert (folder / "context.jsonl").read_bytes() == chat
     await told(folder, "revert", "0", capsys=capsys)
+    assert await to_thread(run, ["timeline", "undo", str(folder)]) == 0
+    assert "is not there: files cannot be put back" in capsys.readouterr().err
+    assert (folder / "context.jsonl").read_bytes() == chat
+
+
+async def test_where_files_are_not_recorded_they_are_not_said_to_stay_the_same(
+    folder: Path, work: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = picture(work)
+    monkeypatch.setenv("KIMI_TUI_SNAPSHOTS__ENABLED", "false")
+    for verb in (["files", str(folder), "0"], ["revert", str(folder), "0", "--take", "files"]):
+        assert await to_thread(run, ["timeline", *verb]) == 1
+        assert "snapshots switched off: files cannot be put back" in capsys.readouterr().err
+    assert picture(work) == before
 
 
 async def test_a_point_that_is_none_is_one_line(folder: Path, capsys: Output) -> None:

@@ -33,6 +33,7 @@ def test_a_state_comes_back_as_it_was_saved(session: Session) -> None:
             model="kimi",
             plan_file="/p.md",
             pinned=("context_1.jsonl",),
+            beside=("kimi", 4200),
         )
     )
     state, notice = session.load_state()
@@ -41,6 +42,7 @@ def test_a_state_comes_back_as_it_was_saved(session: Session) -> None:
     assert (state.approvals, state.additional_dirs, state.title) == (("Shell: git *",), ("/tmp",), "标题")
     assert state.todos == (TodoItem("write tests", "in_progress"),)
     assert (state.draft, state.model, state.plan_file) == ("half a tho", "kimi", "/p.md")
+    assert state.beside == ("kimi", 4200)
     assert (state.work_dir, state.pinned) == (str(session.work_dir), ("context_1.jsonl",))
     assert (session.folder / "state.json").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in session.folder.iterdir()] == ["state.json"]

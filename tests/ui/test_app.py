@@ -31,6 +31,7 @@ from kimi_tui.protocol.views import (
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
 from kimi_tui.ui.screens.revert_choice import RevertChoice
+from kimi_tui.ui.screens.rotations import Rotations
 from tests.ui.fakes import Answer, ScriptedAgent
 from tests.ui.samples import PREVIEW
 from tests.ui.session import ENTRIES, opened, reset
@@ -457,6 +458,19 @@ async def test_a_point_of_the_timeline_is_chosen_and_gone_back_to() -> None:
         assert isinstance(shown.app.screen, RevertChoice)
         await shown.press("enter")
         assert shown.agent.submitted[-1] == cmd.RevertTo(4, offset=3000)
+
+
+async def test_on_a_small_screen_questions_and_pages_lose_their_air() -> None:
+    """The app's own names for sizes of screens do not get in the way."""
+    async with stage(size=(95, 16)) as shown:
+        await shown.press("ctrl+t", "down", "down", "down", "enter")
+        assert isinstance(shown.app.screen, RevertChoice) and shown.app.screen.has_class("-short")
+        await shown.press("escape", "b")
+        assert isinstance(shown.app.screen, Rotations) and shown.app.screen.has_class("-short")
+        assert not shown.app.screen.has_class("-slim")
+    async with stage(size=(60, 30)) as shown:
+        await shown.press("ctrl+t", "b")
+        assert isinstance(shown.app.screen, Rotations) and shown.app.screen.has_class("-slim")
 
 
 async def test_a_note_that_did_not_go_is_there_when_its_point_is_chosen_again_until_time_has_moved() -> None:

@@ -37,8 +37,8 @@ class Dialog(ModalScreen[Result], Generic[Result]):
         raise NotImplementedError
 
     def on_resize(self, event: events.Resize) -> None:
-        """On a low screen the air goes first."""
-        self.set_class(event.size.height < 24, "-low")
+        """On a low screen the air goes first. (The app puts names of its own for sizes on every screen.)"""
+        self.set_class(event.size.height < 24, "-short")
 
     def on_click(self, event: events.Click) -> None:
         """A click beside the dialog closes it."""

@@ -59,8 +59,9 @@ class Page(Screen[None]):
     # --- the frame ------------------------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        self.set_class(event.size.width < NARROW, "-narrow")
-        self.set_class(event.size.height < LOW, "-low")
+        """The app puts names of its own for sizes on every screen: these must not be among them."""
+        self.set_class(event.size.width < NARROW, "-slim")
+        self.set_class(event.size.height < LOW, "-short")
 
     def frame_changed(self) -> None:
         """The headline or the hints say something else."""
