@@ -81,9 +81,21 @@ async def take_step(step: Step) -> StepOutcome | None:
     return resolve(step, answer, results)
 
 
+async def bookmark(desk: Desk) -> None:
+    """A checkpoint. Where the model sees it, it is a message too, which the chat passes over."""
+    await land(_bookmark(desk))
+
+
+async def _bookmark(desk: Desk) -> None:
+    shown = desk.shows_checkpoints
+    await desk.context.checkpoint(shown)
+    if shown:
+        desk.transcript.add(desk.context.history[-1], checkpoint=newest_checkpoint(desk.context))
+
+
 async def set_checkpoint(desk: Desk) -> None:
     """A bookmark before the call; the model may send a D-Mail to any that exist now."""
-    await land(desk.context.checkpoint(desk.shows_checkpoints))
+    await bookmark(desk)
     desk.denwa_renji.set_n_checkpoints(desk.context.n_checkpoints)
     desk.emit(CheckpointCreated(newest_row(desk)))
 

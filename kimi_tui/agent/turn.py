@@ -15,7 +15,7 @@ from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import system_note
 from kimi_tui.agent.rows import newest_checkpoint
 from kimi_tui.agent.steering import Prompt
-from kimi_tui.agent.step import Step, StepOutcome, say_beside, take_step
+from kimi_tui.agent.step import Step, StepOutcome, bookmark, say_beside, take_step
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
 
@@ -72,7 +72,7 @@ class Turn:
         desk.files.warm()
         await land(desk.begin())
         await land(self._heal())
-        await land(desk.context.checkpoint(desk.shows_checkpoints))
+        await bookmark(desk)
         if prompt.label:
             await land(desk.context.name_checkpoint(desk.context.checkpoints[-1].id, prompt.label))
         index = await self._say(prompt, turn=True)

@@ -111,7 +111,7 @@ class Answer:
         return ""
 
     def printable(self) -> str:
-        return literal(self.text)
+        return literal(self.text).rstrip("\n")
 
     def to_json(self) -> str:
         """One object on one line."""

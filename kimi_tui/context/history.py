@@ -117,9 +117,9 @@ class History(Sequence[Message]):
             cost = self._costs[position] = message_cost(self._at(position))
         return cost
 
-    def tokens(self, start: int, stop: int) -> int:
-        """Estimated tokens of `self[start:stop]`."""
-        return tokens_of(self.cost(start, stop), self.known())
+    def tokens(self, start: int, stop: int, more: Iterable[Message] = ()) -> int:
+        """Estimated tokens of `self[start:stop]`, and of more messages that follow these."""
+        return tokens_of(total([self.cost(start, stop), *map(message_cost, more)]), self.known())
 
     def known(self) -> Calibration | None:
         """What estimates are made by."""

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kimi_tui.protocol.views import DiffView, Entry, SubagentView, SwitchView, ToolView
-from kimi_tui.ui.cells import count, duration, plural
+from kimi_tui.ui.cells import duration, plural
 from kimi_tui.ui.diff import diff_lines, diff_rows
 from kimi_tui.ui.helper import helper_head, rail
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.pictures import Picture, picture_rows
+from kimi_tui.ui.pictures import Picture, image_rows
 from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
+from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import clean, one_line
 
 WIDEST = 112
@@ -48,6 +49,9 @@ class Drawing:
     def column(self) -> int:
         return max(1, min(self.width, WIDEST))
 
+    def picture(self, number: int) -> Picture | None:
+        return self.pictures[number] if number < len(self.pictures) else None
+
 
 def entry_rows(entry: Entry, drawing: Drawing) -> list[Row]:
     """The rows of an entry, without the blank row that may part it from the one above."""
@@ -77,16 +81,8 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
     limit = OPEN_ROWS if drawing.unfolded else PROMPT_ROWS
     rows = literal_rows(entry.text, drawing, lead, "user" if entry.turn else "user steer", limit)
     for number, caption in enumerate(entry.images):
-        rows += _image(caption, drawing.pictures[number] if number < len(drawing.pictures) else None, drawing, lead)
+        rows += image_rows(caption, drawing.picture(number), drawing.column, drawing.unfolded, lead)
     return rows
-
-
-def _image(caption: str, picture: Picture | None, drawing: Drawing, lead: tuple[Piece, ...]) -> list[Row]:
-    """What it is called, how large it is and, where that can be seen, how it looks."""
-    extent = f" {picture.extent}" if picture and picture.extent not in caption else ""
-    rows = wrap([Piece(f"[{one_line(caption)}{extent}]", "quiet")], drawing.column, lead)
-    room = drawing.column - sum(len(piece.text) for piece in lead)
-    return rows + (picture_rows(picture, room, drawing.unfolded, lead) if picture and room > 0 else [])
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -174,11 +170,9 @@ def _tool(entry: Entry, drawing: Drawing) -> list[Row]:
 
 def _brought(tool: ToolView, drawing: Drawing) -> list[Row]:
     """The images that came with a result; folded its brief word has to do."""
-    if not (drawing.unfolded and tool.images):
-        return []
-    lead = (Piece("    "),)
-    shown = (*drawing.pictures, *[None] * tool.images)[: tool.images]
-    return [row for number, each in enumerate(shown, 1) for row in _image(f"image {number}", each, drawing, lead)]
+    lead, numbers = (Piece("    "),), range(tool.images if drawing.unfolded else 0)
+    shown = [image_rows(f"image {n + 1}", drawing.picture(n), drawing.column, True, lead) for n in numbers]
+    return [row for rows in shown for row in rows]
 
 
 _OUTCOMES: dict[str, tuple[str, str]] = {
@@ -274,41 +268,6 @@ def _switch_row(switch: SwitchView, drawing: Drawing) -> Row:
     if switch.note:
         left += [Piece("  "), Piece(marks.unfolded if drawing.unfolded else marks.folded, "faint")]
     return Row(spread(left, [Piece(switch.file.removesuffix(".jsonl"), "faint")], drawing.column), 4)
-
-
-def switch_words(switch: SwitchView, marks: Marks = UNICODE) -> tuple[str, str]:
-    """A jump in words: what happened, and its figures."""
-    path = ""
-    if switch.from_checkpoint is not None and switch.to_checkpoint is not None:
-        path = f" {switch.from_checkpoint} {marks.arrow} {switch.to_checkpoint}"
-    elif switch.to_checkpoint is not None:
-        path = f" to {switch.to_checkpoint}"
-    if switch.why == "compact":
-        return "compacted", f"{count(switch.tokens_before)} {marks.arrow} {count(switch.tokens_after)} tokens"
-    titles = {
-        "dmail": f"D-Mail{path}",
-        "revert": f"you went back{path}",
-        "clear": "cleared",
-        "restore": "went to another timeline",
-        "undo": "took it back",
-        "redo": "did it again",
-        "repair": "repaired",
-        "prune": "dropped a result",
-        "foreign": "changed by kimi-cli",
-        "prepend": "system prompt written",
-    }
-    return titles[switch.why], ", ".join(_freed(switch))
-
-
-def _freed(switch: SwitchView) -> list[str]:
-    messages = switch.messages_before - switch.messages_after
-    tokens = switch.tokens_before - switch.tokens_after
-    said = []
-    if messages:
-        said.append(f"{plural(abs(messages), 'message')} {'set aside' if messages > 0 else 'back'}")
-    if tokens:
-        said.append(f"{count(abs(tokens))} tokens {'freed' if tokens > 0 else 'more'}")
-    return said
 
 
 def _fold_row(text: str, style: str, drawing: Drawing, more: tuple[Piece, ...] = ()) -> Row:

@@ -13,7 +13,7 @@ from kimi_tui.ui.pictures import Pictures
 from kimi_tui.ui.rows import BLANK, Piece, Row
 from kimi_tui.ui.streaming import OpenMarkdown
 
-KEPT = 400
+KEPT = 800
 """Blocks whose rows are kept."""
 STREAMS = 4
 """Answers that have been streamed and not been drawn since."""

@@ -17,7 +17,8 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui.ui.rows import Piece, Row
+from kimi_tui.ui.rows import Piece, Row, wrap
+from kimi_tui.ui.text import one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -81,6 +82,16 @@ def read(url: str, ground: Color = (0, 0, 0)) -> Picture | None:
             return Picture(flat.convert("RGB"), width, height)
     except (OSError, ValueError, SyntaxError, binascii.Error, MemoryError, Image.DecompressionBombError):
         return None
+
+
+def image_rows(
+    caption: str, picture: Picture | None, column: int, unfolded: bool, lead: tuple[Piece, ...]
+) -> list[Row]:
+    """What it is called, how large it is and, where that can be seen, how it looks."""
+    extent = f" {picture.extent}" if picture and picture.extent not in caption else ""
+    rows = wrap([Piece(f"[{one_line(caption)}{extent}]", "quiet")], column, lead)
+    room = column - sum(len(piece.text) for piece in lead)
+    return rows + (picture_rows(picture, room, unfolded, lead) if picture and room > 0 else [])
 
 
 def picture_rows(picture: Picture, width: int, unfolded: bool, lead: tuple[Piece, ...] = ()) -> list[Row]:

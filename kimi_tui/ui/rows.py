@@ -18,7 +18,9 @@ _WIDE = (
     "\uff01-\uff60\uffe0-\uffe6\U00020000-\U0003fffd"
 )
 _CLOSING = "，。、！？；：）」』】》〉”’…"
-_TOKEN = re.compile(rf"[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+|\s+")
+_EVEN = "\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+"""Two cells each, whatever stands beside them: runs of these need no measuring."""
+_TOKEN = re.compile(rf"(?P<run>[{_EVEN}]+(?=[{_EVEN}]))|[{_WIDE}][{_CLOSING}]*|[^\s{_WIDE}]+|\s+")
 
 
 class Piece(NamedTuple):
@@ -82,6 +84,9 @@ def breaks(text: str, width: int) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
     start = end = used = 0
     for match in _TOKEN.finditer(text):
+        if match.lastgroup:
+            start, end, used = _run(text, (start, end, used), match.span(), width, found)
+            continue
         token, at = match[0], match.start()
         cells = cell_len(token)
         if used + cells <= width:
@@ -96,6 +101,25 @@ def breaks(text: str, width: int) -> list[tuple[int, int, str]]:
             start, end, used = _chop(text, at, match.end(), width, found)
     found.append((start, len(text.rstrip()) if end > start else max(start, end), "\n"))
     return found
+
+
+def _run(
+    text: str, row: tuple[int, int, int], run: tuple[int, int], width: int, found: list[tuple[int, int, str]]
+) -> tuple[int, int, int]:
+    """Break a run of signs of two cells each; `row` is what is on the row so far, as start, end and cells."""
+    start, end, used = row
+    at, stop = run
+    while at < stop:
+        fits = min(stop - at, (width - used) // 2)
+        if fits <= 0 and end > start:
+            kept = text[start:end].rstrip()
+            found.append((start, start + len(kept), text[start + len(kept) : end]))
+            start, end, used = at, at, 0
+            continue
+        fits = max(1, fits)
+        used, at = used + 2 * fits, at + fits
+        end = at
+    return start, end, used
 
 
 def _chop(text: str, start: int, end: int, width: int, found: list[tuple[int, int, str]]) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ import re
 TAB = 4
 
 _SUSPECT = re.compile(
-    r"[^\n\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2e7f\u2e80-\ud7ff]"
+    r"[^\n\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0482\u1e00-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2e7f\u2e80-\ud7ff\uff01-\uff9f]"
 )
 _ESCAPES = re.compile(
     r"\x1b(?:"

@@ -8,8 +8,8 @@ from typing import Literal
 
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry, SwitchView, TaskView
-from kimi_tui.ui.blocks import switch_words
 from kimi_tui.ui.cells import count, plural
+from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import one_line
 
 UNDO = "alt+u takes it back"

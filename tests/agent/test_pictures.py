@@ -34,6 +34,21 @@ async def test_what_was_attached_and_what_a_tool_brought_can_be_asked_for(tmp_pa
         ]
 
 
+async def test_entries_are_told_from_the_checkpoints_that_the_model_sees(tmp_path: Path) -> None:
+    model = ScriptedModel(calls(("SendDMail", {"message": "x", "checkpoint_id": 99})), says("No."), says("Again."))
+    async with bench(tmp_path, model, dmail=True) as it:
+        await it.turn("first")
+        it.tell(SendPrompt("look", ("data:image/png;base64,QQ==",)))
+        await it.until(TurnEnded, 2)
+        entries, history = it.desk.transcript.entries, it.desk.context.history
+        assert any(message.text().startswith("<system>CHECKPOINT") for message in history)
+        for index, entry in enumerate(entries):
+            found = it.desk.transcript.message_of(index)
+            assert found is not None and entry.text in history[found].text()
+        it.tell(LoadImages(len(entries) - 2))
+        assert (await it.until(ImagesLoaded)).images == ("data:image/png;base64,QQ==",)
+
+
 async def test_a_card_that_was_read_back_knows_of_its_images(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_bytes(PIXEL)
     model = ScriptedModel(calls(("ReadMediaFile", {"path": str(tmp_path / "shot.png")})), says("I see a pixel."))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual import events
+
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.commands import Command
@@ -40,6 +42,16 @@ async def test_enter_brings_one_of_them_into_the_prompt_and_sends_it_back_to_its
         assert shown.agent.submitted[-1] == cmd.KeepDraft("second")
         await shown.press("!", "enter")
         assert asked(shown)[-1] == cmd.SendPrompt("second!", place=1)
+
+
+async def test_the_place_is_kept_however_fast_the_keys_come() -> None:
+    async with stage(*BUSY, WAITING) as shown:
+        await shown.press("up", "enter")
+        await shown.tell(ev.QueueChanged(("steer me",), ("first", "second")), ev.PromptReturned("third"))
+        for key in (events.Key("x", "x"), events.Key("enter", "\r")):
+            shown.app.chat.editor.post_message(key)
+        await shown.settle()
+        assert asked(shown)[-1] == cmd.SendPrompt("thirdx", place=2)
 
 
 async def test_a_steer_goes_back_among_the_steers() -> None:

@@ -34,8 +34,6 @@ class ChatScreen(Keyboard):
     """The prompt that the last jump put back into the box."""
     _taking: Queue.Taken | None = None
     """What is on its way out of the queue, to be edited."""
-    _place: tuple[Kind, int] | None = None
-    """Where in the queue stood what is in the box."""
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -139,13 +137,13 @@ class ChatScreen(Keyboard):
     def _load(self, event: Transcript.Wanted) -> None:
         self.submit(cmd.LoadEntries(event.first, event.end))
 
-    @on(Transcript.StepsWanted)
-    def _load_steps(self, event: Transcript.StepsWanted) -> None:
-        self.submit(cmd.ReadSubagent(event.call_id))
-
     @on(Transcript.ImagesWanted)
     def _load_images(self, event: Transcript.ImagesWanted) -> None:
         self.submit(cmd.LoadImages(event.index))
+
+    @on(Transcript.StepsWanted)
+    def _load_steps(self, event: Transcript.StepsWanted) -> None:
+        self.submit(cmd.ReadSubagent(event.call_id))
 
     @on(Timeline.Left)
     def _left(self) -> None:
@@ -202,7 +200,7 @@ class ChatScreen(Keyboard):
         meaning = slash.read(event.text, self.state)
         if meaning is None:
             queue: Kind = "steers" if self.state.activity or self.state.walking else "prompts"
-            queue, place = self._take_place() or (queue, None)
+            queue, place = event.place or (queue, None)
             self._leave_prompt(_FORMS[queue](event.text, event.images, place))
         elif not self.mean(meaning):
             self.editor.give_back(event.text)
@@ -221,13 +219,8 @@ class ChatScreen(Keyboard):
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:
-        queue, place = self._take_place() or ("prompts", None)
+        queue, place = event.place or ("prompts", None)
         self._leave_prompt(cmd.SendPrompt(event.text, event.images, place if queue == "prompts" else None))
-
-    def _take_place(self) -> tuple[Kind, int] | None:
-        """Where in the queue what is sent now has been before; asked once."""
-        place, self._place = self._place, None
-        return place
 
     # --- the queue -----------------------------------------------------------------------------------------------
 
@@ -258,13 +251,13 @@ class ChatScreen(Keyboard):
         text = self.editor.pastes.again(event.text, event.images)
         self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
         taken, self._taking = self._taking, None
-        self._place = (taken.queue, taken.place) if taken and taken.text == event.text else None
+        self.editor.place = (taken.queue, taken.place) if taken and taken.text == event.text else None
         self.submit(cmd.KeepDraft(self.editor.whole))
 
     @on(TextArea.Changed)
     def _forget_the_place(self) -> None:
-        if not self.editor.text and self._taking is None:
-            self._place = None
+        if not self.editor.text:
+            self.editor.place = None
 
     def _leave_prompt(self, command: cmd.Command) -> None:
         self.transcript.follow()

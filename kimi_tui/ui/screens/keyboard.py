@@ -195,7 +195,7 @@ class Keyboard(Compacting):
         self.transcript.follow()
 
     def action_start(self) -> None:
-        self.transcript.scroll_to(y=0, animate=False)
+        self.transcript.start()
 
     def action_turn(self, by: int) -> None:
         self.transcript.go_to_turn(by)

@@ -70,6 +70,29 @@ class Anchored(ScrollView):
         """Cells beside the scrollbar."""
         return max(0, self.size.width - self.scrollbar_size_vertical)
 
+    def measure_ahead(self, screens: int) -> bool:
+        """Measure the nearest block within so many screens of the view that is not known yet. What is being read does
+        not move. False when all are known."""
+        position = self._unknown_near(screens * self.size.height)
+        if position is None:
+            return False
+        self._measure(position)
+        Anchored.settle(self, paint=False)
+        return True
+
+    def _unknown_near(self, rows: int) -> int | None:
+        """Above the view first: that is where one scrolls to."""
+        first, _ = self._anchor
+        ways = (range(first - 1, -1, -1), range(first, len(self._heights)))
+        for way, left in zip(ways, (rows, rows + self.size.height), strict=True):
+            for position in way:
+                if left <= 0:
+                    break
+                if not self._known[position]:
+                    return position
+                left -= self._heights[position]
+        return None
+
     # --- the place -----------------------------------------------------------------------------------------------
 
     def settle(self, *, paint: bool = True) -> None:
@@ -149,6 +172,15 @@ class Anchored(ScrollView):
         """Go to the end and stay there."""
         self._follow(True)
         self.settle()
+
+    def start(self) -> None:
+        """Go to the very first row, whatever has been guessed of those on the way."""
+        self._follow(self.content_height <= self.size.height)
+        self._anchor = (0, 0)
+        self.settle()
+
+    def action_scroll_home(self) -> None:
+        self.start()
 
     def _scroll_to(self, x: float | None = None, y: float | None = None, **options: Any) -> bool:
         """Never animated: the rows on the way would all have to be measured, and a reader wants to be there."""

@@ -22,6 +22,7 @@ from kimi_tui.ui import clusters, images
 from kimi_tui.ui.clustered import Clustered
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
+from kimi_tui.ui.widgets.queue import Place
 
 
 class Editor(TextArea):
@@ -31,11 +32,14 @@ class Editor(TextArea):
     class Sent(Message):
         text: str
         images: tuple[str, ...] = ()
+        place: Place | None = None
+        """Where it has been in the queue."""
 
     @dataclass
     class Queued(Message):
         text: str
         images: tuple[str, ...] = ()
+        place: Place | None = None
 
     @dataclass
     class WentUp(Message):
@@ -63,6 +67,8 @@ class Editor(TextArea):
         """Tells a key that has been here from one that has not come here yet."""
         self.placed = ""
         """The text that was last put here by the app, not by typing."""
+        self.place: Place | None = None
+        """Where in the queue the text has been, until it is sent or cleared."""
 
     @property
     def whole(self) -> str:
@@ -128,13 +134,14 @@ class Editor(TextArea):
         """The whole text; the box is empty afterwards and the history knows it."""
         text = self.whole
         self.earlier.add(text)
+        self.place = None
         self.load_text("")
         self.pastes.forget()
         return text
 
     def send(self, form: type[Sent] | type[Queued]) -> None:
         """Hand the text over. The box is empty at once: the next key belongs to the next prompt, however fast it is."""
-        self.post_message(form(self.whole, self.images))
+        self.post_message(form(self.whole, self.images, self.place))
         self.take()
 
     def give_back(self, text: str) -> None:

@@ -22,6 +22,8 @@ MOST = 4
 """Rows."""
 
 Kind = Literal["steers", "prompts"]
+Place = tuple[Kind, int]
+"""A queue, and how many wait in it before."""
 
 _WORDS: dict[Kind, str] = {"steers": "steer", "prompts": "then"}
 

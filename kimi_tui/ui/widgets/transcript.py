@@ -6,12 +6,12 @@ work nobody here has seen.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -23,29 +23,20 @@ from kimi_tui.ui.blocks import gap
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.palette import Palette
-from kimi_tui.ui.rows import BLANK, Piece, Row, copied, cut
-from kimi_tui.ui.widgets.anchored import Anchored
+from kimi_tui.ui.rows import Piece, Row, copied
+from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
 
-MARGIN = 1
 SENDER = "Agent"
 """The tool that starts subagents."""
-NO_MARGIN = Piece(" " * MARGIN)
+AHEAD = 3
+"""Screens above and below the view that are drawn before one scrolls there."""
+PAUSE = 0.004
+"""Seconds between two blocks that are drawn ahead, for whatever else is to be done."""
 PAGE = 60
 """Entries asked for at once."""
 
 
-class _Ways(NamedTuple):
-    """What holds for all rows of a view while it is painted."""
-
-    top: int
-    width: int
-    inner: int
-    edition: object
-    selection: Selection | None
-
-
-class Transcript(Anchored, can_focus=True):
+class Transcript(Painted, can_focus=True):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,25 +56,25 @@ class Transcript(Anchored, can_focus=True):
         end: int
 
     @dataclass
-    class StepsWanted(Message):
-        """The card of this call has come into sight; what its subagent did is not known."""
-
-        call_id: str
-
-    @dataclass
     class ImagesWanted(Message):
         """The images of the entry with that stored index have come into sight."""
 
         index: int
+
+    @dataclass
+    class StepsWanted(Message):
+        """The card of this call has come into sight; what its subagent did is not known."""
+
+        call_id: str
 
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.conversation = conversation
         self.marks = marks
         self.drawn = Drawn(marks)
-        self.palette = Palette(self)
         self._asked: set[int] = set()
         self._asked_steps: set[str] = set()
+        self._looking = False
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -203,19 +194,40 @@ class Transcript(Anchored, can_focus=True):
     def settle(self, *, paint: bool = True) -> None:
         super().settle(paint=paint)
         self._ask_for_missing()
+        if not self._looking and self.is_mounted and self._unknown_near(AHEAD * self.size.height) is not None:
+            self._looking = True
+            self.run_worker(self._look_ahead(), group="ahead")
+
+    async def _look_ahead(self) -> None:
+        """While nothing else happens, draw what one will scroll to next, one block at a time."""
+        try:
+            while True:
+                if not self._looks_on():
+                    return
+                await asyncio.sleep(PAUSE)
+        finally:
+            self._looking = False
+
+    def _looks_on(self) -> bool:
+        """Selected text keeps its place: nothing is measured above it."""
+        return self.is_mounted and self.text_selection is None and self.measure_ahead(AHEAD)
 
     def _ask_for_missing(self) -> None:
-        first, _ = self._heights.find(round(self.scroll_y))
-        last, _ = self._heights.find(round(self.scroll_y) + self.size.height)
+        """What is in sight or a screen away is asked for when it is not loaded."""
+        top, height = round(self.scroll_y), self.size.height
+        first, _ = self._heights.find(max(0, top - height))
+        last, _ = self._heights.find(top + 2 * height)
         for position in range(first, min(last + 1, len(self._heights))):
             index, block = self.conversation.index(position), self.conversation.blocks[position]
-            self._ask_for_steps(block)
-            if index is None:
-                continue
-            if block.entry is None:
+            if block.entry is not None:
+                self._ask_for_steps(block)
+                self._ask_for_images(block, index)
+            elif index is not None:
                 self._ask_for(index // PAGE)
-            elif self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
-                self.post_message(self.ImagesWanted(index))
+
+    def _ask_for_images(self, block: Block, index: int | None) -> None:
+        if index is not None and self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
+            self.post_message(self.ImagesWanted(index))
 
     async def take_images(self, index: int, urls: Sequence[str]) -> None:
         """Show the images of an entry, once they are read."""
@@ -244,94 +256,27 @@ class Transcript(Anchored, can_focus=True):
 
     # --- painting ------------------------------------------------------------------------------------------------
 
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Rows keep their strips, and strips what was worked out of them; Textual's own way would make every row in
-        sight anew whenever the view moves by one."""
-        if self.opacity != 1.0 or self.styles.tint.a or self.styles.gutter:
-            return super().render_lines(crop)
-        ways, (_, ground) = self._ways(), self.background_colors
-        strips = [self._strip(y, ways) for y in crop.line_range]
-        for line_filter in self.get_line_filters():
-            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
-        first, last = crop.column_span
-        return strips if (first, last) == (0, ways.width) else [strip.crop(first, last) for strip in strips]
-
-    def render_line(self, y: int) -> Strip:
-        """Row `y` of the view, with the offsets that tell the screen where the mouse is."""
-        return self._strip(y, self._ways()).apply_offsets(0, y + round(self.scroll_y))
-
-    def _ways(self) -> _Ways:
-        return _Ways(round(self.scroll_y), self.size.width, self.inner_width, self.palette.edition, self.text_selection)
-
-    def row_at(self, y: int) -> Row:
-        """The row at a place in the whole content; blank between blocks and outside."""
-        return self._row(*self._place_of(y))
-
-    def _place_of(self, y: int) -> tuple[int, int]:
-        """Block and row of a place; the row is negative between blocks and outside."""
+    def place_of(self, y: int) -> tuple[int, int]:
         if not 0 <= y < self._heights.total:
             return 0, -1
         position, row = self._heights.find(y)
         return position, row - self._gap(position)
-
-    def _row(self, position: int, row: int) -> Row:
-        rows = self.rows_of(position) if row >= 0 else []
-        return rows[row] if 0 <= row < len(rows) else BLANK
-
-    def _strip(self, y: int, ways: _Ways) -> Strip:
-        if self._newer and y == self.size.height - 1 and not self.following:
-            return self._newer_strip()
-        y += ways.top
-        position, row = self._place_of(y)
-        margin = NO_MARGIN if row < 0 else self.margin(position, row)
-        row_there = self._row(position, row)
-        pieces, span = self.dressed(row_there), ways.selection.get_span(y) if ways.selection else None
-        if span is not None:
-            return self._sized(self._selected([margin, *pieces], *span), row_there, ways)
-        if pieces is not row_there.pieces:
-            return self._sized(self._segments(margin, pieces), row_there, ways)
-        now = (ways.edition, ways.width, ways.inner, margin)
-        if row_there.painted is None or row_there.painted[0] != now:
-            row_there.painted = now, self._sized(self._segments(margin, pieces), row_there, ways)
-        return cast(Strip, row_there.painted[1])
-
-    def _segments(self, margin: Piece, pieces: Iterable[Piece]) -> list[Segment]:
-        return [Segment(piece.text, self.palette(piece.style, piece.link)) for piece in (margin, *pieces)]
-
-    def _sized(self, segments: list[Segment], row: Row, ways: _Ways) -> Strip:
-        strip = Strip(segments).adjust_cell_length(ways.inner, self.palette(row.fill))
-        return strip.adjust_cell_length(ways.width, self.rich_style)
 
     def margin(self, position: int, row: int) -> Piece:
         """What stands in the margin beside a row of a block: a mark at the first one of what is pinned."""
         entry = self.conversation.blocks[position].entry if position < len(self.conversation) else None
         return Piece(self.marks.pin, "fold") if entry and entry.pinned and not row else NO_MARGIN
 
-    def dressed(self, row: Row) -> tuple[Piece, ...]:
-        """The row's pieces as they are painted now."""
-        return row.pieces
-
-    def _selected(self, pieces: list[Piece], start: int, end: int) -> list[Segment]:
-        end = sum(len(piece.text) for piece in pieces) if end < 0 else end
-        ground = self.screen.get_component_rich_style("screen--selection")
-        parts = (
-            (cut(pieces, 0, start), Style()),
-            (cut(pieces, start, end), ground),
-            (cut(pieces, end, 1 << 30), Style()),
-        )
-        return [
-            Segment(piece.text, self.palette(piece.style, piece.link) + style) for run, style in parts for piece in run
-        ]
+    def strip(self, y: int, ways: Ways) -> Strip:
+        if self._newer and y == self.size.height - 1 and not self.following:
+            return self._newer_strip()
+        return super().strip(y, ways)
 
     def _newer_strip(self) -> Strip:
         text = f" {self.marks.below} more below {self.marks.dot} ctrl+end "
         left = max(0, (self.inner_width - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self.palette.forget()
 
     # --- mouse ---------------------------------------------------------------------------------------------------
 
