@@ -73,6 +73,8 @@ class Files:
         self._tell, self._clock, self._keep_days = tell, clock, keep_days
         self._open: Passage | None = None
         """The passage of the running step."""
+        self._steps: set[object] = set()
+        """Whose steps it is for: the session's own, and those of subagents that work beside it."""
         self._beginning = asyncio.Lock()
         self._takes: set[asyncio.Task[None]] = set()
         self._newest: asyncio.Task[None] | None = None
@@ -88,8 +90,11 @@ class Files:
         if self._recording and not self._takes:
             self._beside(self._warm())
 
-    async def before_change(self, mark: CheckpointMark) -> None:
-        """A tool that may change files is about to run in the step of this checkpoint: record how they are."""
+    async def before_change(self, mark: CheckpointMark, step: object = None) -> None:
+        """A tool that may change files is about to run in the step of this checkpoint: record how they are.
+
+        Steps that run side by side (`step` tells them apart) share one passage, which ends with the last of them."""
+        self._steps.add(step)
         async with self._beginning:  # calls that run side by side are of one step, and need one snapshot
             await self._begin(mark)
 
@@ -108,9 +113,10 @@ class Files:
         except (Fault, OSError) as fault:
             self._stop_recording(f"files are no longer recorded: {fault}")
 
-    def step_ended(self) -> None:
+    def step_ended(self, step: object = None) -> None:
         """Record in the background what the step's tools have changed."""
-        if self._open is not None:
+        self._steps.discard(step)
+        if self._open is not None and not self._steps:
             self._newest = self._beside(self._after(self._open))
             self._open = None
 
@@ -171,13 +177,15 @@ class Files:
         """Take back what was done to files in these passages; be it nothing, this moment can be come back to.
 
         None when files are not recorded. Raises Fault, OSError before anything is touched. Must not be cut short."""
-        spans = await self._spans(passages)
-        if not spans and not self._recording:
-            return None
-        at = self._clock()
-        result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite))
-        passage = Passage(why=why, at=at, before=result.before.id, after=result.after.id, of=of)
-        return await asyncio.to_thread(self._book.begin, passage), result
+        async with self._beginning:  # a subagent that is about to change something waits
+            await self._cut()
+            spans = await self._spans(passages)
+            if not spans and not self._recording:
+                return None
+            at = self._clock()
+            result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite))
+            passage = Passage(why=why, at=at, before=result.before.id, after=result.after.id, of=of)
+            return await asyncio.to_thread(self._book.begin, passage), result
 
     async def went_with(self, passage: Passage, timeline: str) -> None:
         """A restore went with leaving this timeline: whoever takes that back takes back both."""
@@ -196,9 +204,16 @@ class Files:
         await self._settle()
         known = {passage.n: passage for passage in self._book.passages}
         found = [known[passage.n] for passage in passages]
-        if not found[-1].after and not self._recording and (now := await self._snapshots.take()) is not None:
+        if not found[-1].after and (now := await self._snapshots.take()) is not None:
             found[-1] = msgspec.structs.replace(found[-1], after=now.id)  # looked at only: nothing is written down
         return stretches(found)
+
+    async def _cut(self) -> None:
+        """What a subagent is just changing is recorded up to here; what it changes from here on, with its next call."""
+        passage, self._open = self._open, None
+        self._steps.clear()
+        if passage is not None:
+            await self._after(passage)
 
     async def _warm(self) -> None:
         if await self._snapshots.take(gentle=True) is None:
@@ -270,6 +285,29 @@ def files_of(
     book.load()
     snapshots = Snapshots(session.work_dir, limits=limits, hide=[session.folder])
     return Files(snapshots, book, recording=recording, tell=tell, keep_days=wanted.keep_days)
+
+
+class FilesBeside(Files):
+    """What a subagent in the background does to files: recorded among the session's own changes, at the checkpoint at
+    which the session stands at that moment; where it has none, all having been taken back, at the last there was."""
+
+    def __init__(self, files: Files, marks: Callable[[], Sequence[CheckpointMark]]) -> None:
+        super().__init__(files._snapshots, files._book, recording=False)
+        self._files, self._marks = files, marks
+        self._mark = marks()[-1]
+
+    def warm(self) -> None:
+        """The session does that."""
+
+    async def before_change(self, mark: CheckpointMark, step: object = None) -> None:
+        self._mark = next(reversed(self._marks()), self._mark)
+        await self._files.before_change(self._mark, self)
+
+    def step_ended(self, step: object = None) -> None:
+        self._files.step_ended(self)
+
+    async def turn_ended(self) -> None:
+        await self._files.turn_ended()
 
 
 def nothing_recorded() -> Files:

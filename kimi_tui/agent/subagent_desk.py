@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import nothing_recorded
+from kimi_tui.agent.files import FilesBeside, nothing_recorded
 from kimi_tui.agent.nearness import Nearness
 from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.session_skills import SessionSkills
@@ -50,9 +50,17 @@ def subagent_session(parent: Desk, subagent_id: str) -> Session:
 
 
 async def subagent_desk(
-    parent: Desk, session: Session, state: SessionState, kind: SubagentType, emit: Callable[[Event], None]
+    parent: Desk,
+    session: Session,
+    state: SessionState,
+    kind: SubagentType,
+    emit: Callable[[Event], None],
+    *,
+    beside: bool = False,
 ) -> Desk:
-    """Opens its context. What it asks the user is asked in the name of `state.title`. Raises OSError."""
+    """Opens its context. What it asks the user is asked in the name of `state.title`. Raises OSError.
+
+    What one `beside` the turn does to files is recorded by itself; else the step that waits for it does that."""
     context = Context(session.context_file, clock=parent.clock, calibration=parent.context.calibration)
     await context.restore()
     toolset = Toolset(_tools(parent, state, kind))
@@ -70,7 +78,7 @@ async def subagent_desk(
         steering=Steering(emit),
         denwa_renji=DenwaRenji(),
         transcript=Transcript(toolset.view),
-        files=nothing_recorded(),
+        files=FilesBeside(parent.files, lambda: parent.context.checkpoints) if beside else nothing_recorded(),
         modes=Modes(plan=kind != "coder"),
         skills=SessionSkills(),
         tasks=None,

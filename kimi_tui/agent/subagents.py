@@ -137,7 +137,7 @@ class Subagents:
         async def work(say: Callable[[str], None]) -> JobEnd:
             nested.also(say)
             try:
-                return _job_end(await self._work(job, state, nested))
+                return _job_end(await self._work(job, state, nested, beside=True))
             finally:
                 self._taken.discard(job.id)
 
@@ -155,13 +155,14 @@ class Subagents:
         )
         return ToolResult(message=message, brief=task.id), True
 
-    async def _work(self, job: _Job, state: SessionState, nested: Nested) -> ToolResult:
-        """From its task to its report."""
+    async def _work(self, job: _Job, state: SessionState, nested: Nested, *, beside: bool = False) -> ToolResult:
+        """From its task to its report; `beside` the turn, or within the step that waits for it."""
         parent = self.desk
         about = {"agent_name": job.kind, "agent_id": job.id}
         result = ToolResult(outcome="interrupted")
         try:
-            desk = await subagent_desk(parent, subagent_session(parent, job.id), state, job.kind, nested.take)
+            session = subagent_session(parent, job.id)
+            desk = await subagent_desk(parent, session, state, job.kind, nested.take, beside=beside)
             note_run(state, job.kind, job.call, len(desk.context.history))
             self.calls[job.call] = job.id
             if desk.context.history:

@@ -218,6 +218,8 @@ class Conversation:
             return
         self._warned = False
         if text.strip():
+            if text.lstrip().startswith("/"):
+                self._catch_up()  # commands may have come meanwhile: prompts of servers, skills
             self._mean(slash.read(text, self.state))
         else:
             self._catch_up()

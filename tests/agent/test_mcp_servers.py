@@ -11,6 +11,7 @@ from typing import Any
 
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.outbox import Outbox
+from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.protocol.commands import ListMcp, RestartMcp, SendPrompt, SetMode
 from kimi_tui.protocol.events import McpChanged, Noticed, TurnEnded
@@ -32,6 +33,7 @@ async def session(
     outbox = Outbox()
     desk = build_desk(outbox, Session(folder / "s", folder), model, headless=headless)
     desk.servers = SessionServers(servers, folder / "mcp.json", folder, folder / "logs", desk.toolset, desk.emit)
+    keep_told(desk)
     await desk.context.restore()
     async with running(Bench(Agent(desk, FakeOpener(outbox, build_desk), outbox), model, outbox, folder / "s")) as it:
         yield it

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.agent.server_prompts import arguments_of, commands
-from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.mcp import McpPrompt
 from kimi_tui.protocol.commands import AnswerApproval, RunSlash, SendPrompt
 from kimi_tui.protocol.events import ApprovalRequested, CommandsChanged, PromptReturned, TurnEnded, TurnStarted
 from kimi_tui.protocol.views import SlashCommand
-from tests.agent.fakes import Bench, ScriptedModel, calls, says
+from tests.agent.fakes import ScriptedModel, calls, says
 from tests.agent.running import eventually
 from tests.agent.test_mcp_servers import plain, session, until_state
 
@@ -23,15 +22,10 @@ REVIEW = McpPrompt("my", "review", "Asks for a review.", (("code", True), ("lang
 ASK = McpPrompt("my docs", "ask/it", "Asks.", (("question", True),))
 
 
-async def ready(it: Bench) -> None:
-    keep_told(it.desk)
-    await until_state(it, "my", "ready")
-
-
 async def test_a_prompt_is_a_command_and_what_the_server_makes_of_it_is_sent(tmp_path: Path) -> None:
     model = ScriptedModel(says("It is fine."))
     async with session(tmp_path, model, my=LENDER) as it:
-        await ready(it)
+        await until_state(it, "my", "ready")
         told = {command.name: command for command in (await it.until(CommandsChanged)).commands}
         assert told["mcp:my:review"] == SlashCommand(
             "mcp:my:review", "<code> [language]", "Asks for a review.", turns=True
@@ -71,7 +65,7 @@ async def test_resources_are_read_with_the_users_approval(tmp_path: Path) -> Non
         says("rain"),
     )
     async with session(tmp_path, model, my=LENDER) as it:
-        await ready(it)
+        await until_state(it, "my", "ready")
         it.tell(SendPrompt("what was written?"))
         for number in (1, 2):
             asked = (await it.until(ApprovalRequested, number)).approval
@@ -85,7 +79,7 @@ async def test_resources_are_read_with_the_users_approval(tmp_path: Path) -> Non
 
 async def test_the_tools_that_read_go_with_the_last_server_that_has_anything(tmp_path: Path) -> None:
     async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
-        await ready(it)
+        await until_state(it, "my", "ready")
         assert "ReadMcpResource" in it.desk.toolset and "mcp__my__echo" in it.desk.toolset
         assert it.desk.servers is not None
         os.kill(it.desk.servers._servers._child.pid or 0, signal.SIGKILL)

@@ -100,8 +100,7 @@ async def test_a_server_that_wants_a_key_says_so_in_one_line_and_takes_one_from_
             await bench.servers.settled(60)
             assert bench.view("right").state == "ready"
             for name in ("none", "wrong"):
-                view = bench.view(name)
-                assert view.state == "failed"
+                view = bench.view(name)  # it may be at its next try already; the error stays until one succeeds
                 assert view.error.startswith(f"HTTP 401: {url} wants a key. Give it one as headers = ")
                 assert "\n" not in view.error and "not-this-one" not in view.error
             assert (await bench.call("mcp__right__add", a=1)).text == "2"
