@@ -52,8 +52,8 @@ class KimiApp(Leaving):
         """`prompt` is sent as soon as there is an agent."""
         super().__init__()
         escapes.teach()
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (24, "-narrow"), (100, "-wide"), (160, "-huge")]
-        self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (6, "-flat"), (10, "-low"), (14, "-tall")]
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (20, "-narrow"), (100, "-wide"), (160, "-huge")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (5, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
         self._connect = connect
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
