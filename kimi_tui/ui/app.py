@@ -21,7 +21,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import attention, escapes, external, keymap, slash, theme
+from kimi_tui.ui import attention, escapes, external, keymap, quick_paste, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.lasting import LastingOutput
 from kimi_tui.ui.leaving import Leaving, leaves
@@ -52,6 +52,7 @@ class KimiApp(Leaving):
         """`prompt` is sent as soon as there is an agent."""
         super().__init__()
         escapes.teach()
+        quick_paste.teach()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (20, "-narrow"), (100, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (5, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
