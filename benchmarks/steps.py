@@ -162,7 +162,7 @@ ARGUMENTS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 def replies(tool: str, calls: int, steps: int) -> list[dict[str, Any]]:
     numbers = iter(range(calls * steps))
-    made = [
+    made: list[dict[str, Any]] = [
         {"tools": [{"name": tool, "args": ARGUMENTS[tool](next(numbers)), "id": f"s{step}c{n}"} for n in range(calls)]}
         for step in range(steps)
     ]
@@ -189,7 +189,7 @@ async def measure(given: argparse.Namespace, folder: Path) -> None:
     if given.megabytes:
         write_session(session / "context.jsonl", int(given.megabytes * 1e6))
     script = folder / "script.json"
-    made = replies(given.tool, given.calls, given.steps)
+    made = [{"hang": given.think, **reply} for reply in replies(given.tool, given.calls, given.steps)]
     script.write_text(json.dumps({"replies": [*made, *made], "chunk": 10**6, "window": 10**9}))
     async with model_options(given, folder, script) as model:
         agent = await connect(LaunchOptions(work_dir=work, session=session, yolo=True, **model))
@@ -248,6 +248,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=10)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--megabytes", type=float, default=0, help="size of the session to begin with")
+    parser.add_argument("--think", type=float, default=0, help="seconds that the model takes before it answers")
     parser.add_argument("--server", action="store_true", help="a scripted server, reached as a provider is")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--where", action="store_true", help="what the loop was busy with when it stood still")

@@ -24,6 +24,8 @@ BOUNDED = (
     "kimi_tui.hooks.hooks.PATIENCE",
     "kimi_tui.agent.files.CLOSING_SECONDS",
     "kimi_tui.agent.files.PATIENCE_SECONDS",
+    "kimi_tui.agent.session_servers.PATIENCE",
+    "kimi_tui.background.job.ENDING",
     "kimi_tui.background.kept.SETTLE",
     "kimi_tui.background.tasks.PATIENCE",
     "kimi_tui.mcp.hosted.GOODBYE",
@@ -57,7 +59,8 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The same terminal and the same git for everybody, and files as most people make them."""
     for name in [name for name in os.environ if OURS_TO_SAY.fullmatch(name)]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("TERM", "xterm-256color")
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}.items():
+        monkeypatch.setenv(name, value)
     before = os.umask(0o022)
     yield
     os.umask(before)

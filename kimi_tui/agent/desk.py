@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.files import Files, nothing_recorded
-from kimi_tui.agent.gauge import Limits, Scale, tokens_view
+from kimi_tui.agent.gauge import Limits, Scale, counted_beside, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.nearness import Nearness
 from kimi_tui.agent.pins import Pins
@@ -121,6 +121,8 @@ class Desk:
     clock: Callable[[], float] = time.time
     cost: float | None = None
     """US dollars spent since the session was opened, where known."""
+    beside: int | None = None
+    """What is sent beside the history, in tokens, by the model's own first count; None before that."""
     used: int = 0
     """Tokens sent and received since then, over all calls."""
     told_problems: int = 0
@@ -210,7 +212,11 @@ class Desk:
         return Scale(self.overhead)
 
     def overhead(self) -> int:
-        """Estimated tokens of what is sent beside the history: the system prompt and the tools."""
+        """Tokens of what is sent beside the history (system prompt, tools): as a report told them, else estimated."""
+        told = counted_beside(self.context)
+        self.beside = self.beside if told is None else told
+        if self.beside is not None:
+            return self.beside
         tools = self.toolset.specs() if self.model.view.tools else ()
         texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
         return self.context.estimate([Message(role="user", content="\n".join(texts))])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
-from kimi_tui.context import should_auto_compact
+from kimi_tui.context import Context, should_auto_compact
 from kimi_tui.protocol.views import Tokens
 
 SMALL_WINDOW_SHARE = 0.25
@@ -44,11 +45,11 @@ class Limits:
 
 
 class Scale:
-    """Any count of the context as the gauge shows it: until a model has counted, what is sent beside the messages (the
-    system prompt, the tools) is estimated and comes on top."""
+    """Any count of the context as the gauge shows it: where no model has counted, what is sent beside the messages (the
+    system prompt, the tools) comes on top."""
 
     def __init__(self, overhead: Callable[[], int]) -> None:
-        """`overhead` estimates what is sent beside the messages; asked once, and only when it is needed."""
+        """`overhead` tells how much that is; asked once, and only when it is needed."""
         self._overhead = overhead
 
     def __call__(self, tokens: int, counted: bool) -> int:
@@ -57,6 +58,22 @@ class Scale:
     @cached_property
     def _beside(self) -> int:
         return self._overhead()
+
+
+FEW = 8
+"""Checkpoints and messages from a session's beginning within which its first report is looked for."""
+
+
+def counted_beside(context: Context) -> int | None:
+    """What is sent beside the messages, by the first report of a model: its count without the messages that it covers.
+    None where no report is known, or only one of much more."""
+    first = next((mark for mark in islice(context.checkpoints, FEW) if mark.counted), None)
+    exact, covered = (
+        (first.exact, first.pending_from) if first is not None else (context.token_count, context.pending_since)
+    )
+    if not exact or covered > FEW:
+        return None
+    return max(0, exact - context.estimate(context.history[:covered]))
 
 
 def tokens_view(

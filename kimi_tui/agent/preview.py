@@ -41,7 +41,7 @@ def preview(desk: Desk, command: PreviewRevert) -> RevertPreview:
         file=None,
         steps=sum(message.role == "assistant" for message in dropped),
         messages=len(dropped),
-        tokens=desk.total - desk.scale(mark.tokens_now, mark.counted),
+        tokens=desk.total - desk.scale(mark.tokens_now(), mark.counted),
         tool_calls=sum(len(message.tool_calls or ()) for message in dropped),
         files=tuple(touched(dropped, desk.session.work_dir)),
         tasks=tuple(_still_running(desk, dropped)),
@@ -58,7 +58,7 @@ def _into_rotation(desk: Desk, command: PreviewRevert) -> RevertPreview:
     kept, tokens = len(past.history), desk.scale(past.tokens, past.counted)
     if command.checkpoint is not None:
         mark = past.find(CheckpointRef(command.checkpoint, command.offset))
-        kept, tokens = mark.history_index, desk.scale(mark.tokens_now, mark.counted)
+        kept, tokens = mark.history_index, desk.scale(mark.tokens_now(), mark.counted)
     dropped = past.history[kept:]
     return RevertPreview(
         checkpoint=command.checkpoint,

@@ -220,7 +220,7 @@ def label(span: Span, history: Sequence[Message], view: View) -> str:
 def _did(message: Message, view: View) -> str:
     calls = message.tool_calls or []
     if not calls:
-        return "answered"
+        return "answered" if message.text().strip() or not message.content else "thought"
     named = next((call for name in _TELLING for call in calls if call.function.name == name), calls[0])
     more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
     return first_line(_deed(named, view(named, None)) + more)

@@ -91,6 +91,7 @@ async def switch_model(agent: Agent, command: SwitchModel) -> None:
     await agent.readiness.reset()
     await desk.model.close()
     desk.model, desk.folded_to = model, None
+    desk.beside = None
     desk.context.calibrate(await asyncio.to_thread(desk.learned.of, model.view.name))
     desk.state.model, desk.state.api_base, desk.state.context_window = command.name, "", None
     desk.keep_state()

@@ -61,12 +61,22 @@ class _Job:
     """Id of the call that it works for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One that is at work."""
+
+    desk: Desk
+    nested: Nested
+
+
 @dataclass(slots=True)
 class Subagents:
     """Those of one session, by id. Calling it runs one from its task to its report."""
 
     desk: Desk
-    running: dict[str, Desk] = field(default_factory=dict)
+    running: dict[str, Running] = field(default_factory=dict)
+    calls: dict[str, str] = field(default_factory=dict)
+    """Of this run of the program: which call was whose."""
     _taken: set[str] = field(default_factory=set)
     """Ids of those that are at work or about to be."""
 
@@ -153,9 +163,10 @@ class Subagents:
         try:
             desk = await subagent_desk(parent, subagent_session(parent, job.id), state, job.kind, nested.take)
             note_run(state, job.kind, job.call, len(desk.context.history))
+            self.calls[job.call] = job.id
             if desk.context.history:
                 desk.keep_state()
-            self.running[job.id] = desk
+            self.running[job.id] = Running(desk, nested)
             try:
                 result = await _run(desk, job)
             finally:

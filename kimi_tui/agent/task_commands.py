@@ -32,4 +32,4 @@ async def read_task(agent: Agent, command: ReadTask) -> None:
         agent.emit(TaskRead(task, clean(tail.text)))
         return
     seen = task.agent if task.agent.tokens.window else replace(past.view, state=task.agent.state)
-    agent.emit(TaskRead(replace(task, agent=seen), clean(tail.text), past.newest))
+    agent.emit(TaskRead(replace(task, agent=seen), clean(tail.text), past.entries))

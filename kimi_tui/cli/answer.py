@@ -18,6 +18,7 @@ from kimi_tui.protocol.events import (
     PromptReturned,
     RetryScheduled,
     SessionOpened,
+    TasksChanged,
     TokensChanged,
     ToolCallFinished,
     TurnEnded,
@@ -51,6 +52,8 @@ class Answer:
     tokens: Tokens = field(default_factory=Tokens)
     in_flow: bool = False
     """More turns may follow the one that has ended."""
+    tasks: tuple[str, ...] = ()
+    """Commands and subagents that run in the background: they end with the run."""
     flow: dict[str, Any] | None = None
     """How a flow ended, and its figures."""
 
@@ -67,6 +70,9 @@ class Answer:
                 self.tool_calls += 1
             case TokensChanged(tokens=tokens):
                 self.tokens = tokens
+            case TasksChanged(tasks=tasks):
+                running = (task for task in tasks if task.status == "running" and not task.session)
+                self.tasks = tuple(task.command for task in running)
             case FlowStarted():
                 self.in_flow = True
             case FlowEnded():
@@ -105,7 +111,7 @@ class Answer:
         return ""
 
     def printable(self) -> str:
-        return literal(self.text)
+        return literal(self.text).rstrip("\n")
 
     def to_json(self) -> str:
         """One object on one line."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -26,10 +28,14 @@ SUBCOMMANDS = {
 """Word → what it does. Each is the `command` of the module of that name."""
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
+_NO_ROOM = {errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def run(arguments: Sequence[str]) -> int:
     """The whole program. Returns the exit code; prints faults to standard error, never a traceback."""
+    _fill_closed_streams()
+    if sys.stdout is None:
+        return _say("standard output is closed.", FAILED)
     _tolerate_odd_characters()
     name, command, rest = _command_for(list(arguments))
     try:
@@ -48,7 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         _discard_output()
         return FAILED
     except Exception as error:
-        return _unforeseen(error)
+        return _say(told, FAILED) if (told := _surroundings(error)) else _unforeseen(error)
 
 
 def _command_for(arguments: list[str]) -> tuple[str, click.Command, list[str]]:
@@ -65,6 +71,20 @@ def _say(message: str, code: int) -> int:
     return code
 
 
+def _surroundings(error: Exception) -> str:
+    """What is the matter with where the program was started; empty when that is not the reason."""
+    if not isinstance(error, OSError):
+        return ""
+    if error.errno in _NO_ROOM and error.filename is None:
+        _discard_output()
+        return f"standard output cannot be written: {error.strerror}."
+    try:
+        Path.cwd()
+    except OSError:
+        return "the current folder is gone. Go to one that is there, or name it with --work-dir."
+    return ""
+
+
 def _unforeseen(error: Exception) -> int:
     """A fault of our own: the traceback goes to the log, and the user is told where that is."""
     from kimi_tui.cli.logs import log_failure
@@ -72,6 +92,18 @@ def _unforeseen(error: Exception) -> int:
     log = log_failure(error)
     where = f" Details: {log}." if log else ""
     return _say(f"an internal fault: {type(error).__name__}: {error}.{where}", FAILED)
+
+
+def _fill_closed_streams() -> None:
+    """A standard stream that is closed (`2>&-`) leaves its number to the next file that is opened, be it a session:
+    whatever is then written to the stream would end up in there."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _tolerate_odd_characters() -> None:

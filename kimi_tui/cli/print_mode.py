@@ -128,6 +128,8 @@ class PrintedTurn:
             print(self.answer.printable())
         elif self.format == "json":
             print(self.answer.to_json())
+        for command in self.answer.tasks:
+            _complain(f"ended with the run, while it was at work in the background: {command}")
         if self.answer.fault:
             _complain(self.answer.fault)
         return 0 if self.answer.reason == "done" else 1

@@ -193,6 +193,6 @@ def _change(context: Context, side: Side) -> tuple[tuple[int, int], tuple[int, i
     there, here = side.read(context), context.projection
     mark = None if side.until is None else there.find(side.until)
     messages = len(there.history) if mark is None else mark.history_index
-    tokens = there.tokens if mark is None else mark.tokens_now
+    tokens = there.tokens if mark is None else mark.tokens_now()
     counted = there.counted if mark is None else mark.counted
     return (len(here.history), messages), (here.tokens, tokens), (here.counted, counted)

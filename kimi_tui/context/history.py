@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import overload
 
 from kimi_tui.context.disk import read_exactly
 from kimi_tui.context.records import read_message
-from kimi_tui.context.reports import Report, taught_by
+from kimi_tui.context.reports import LOOKED_AT, Report, taught_by
 from kimi_tui.context.tokens import Calibration, Cost, message_cost, tokens_of, total
 from kimi_tui.protocol.messages import Message, ThinkPart
 
@@ -117,17 +118,22 @@ class History(Sequence[Message]):
             cost = self._costs[position] = message_cost(self._at(position))
         return cost
 
-    def tokens(self, start: int, stop: int) -> int:
-        """Estimated tokens of `self[start:stop]`."""
-        return tokens_of(self.cost(start, stop), self.known())
+    def tokens(self, start: int, stop: int, more: Iterable[Message] = ()) -> int:
+        """Estimated tokens of `self[start:stop]`, and of more messages that follow these, as they were or would be
+        estimated when the last report was of what stands before `start`."""
+        return tokens_of(total([self.cost(start, stop), *map(message_cost, more)]), self.known(start))
 
-    def known(self) -> Calibration | None:
-        """What estimates are made by."""
-        if self.calibration is not None or not self.reports:
+    def known(self, covered: int | None = None) -> Calibration | None:
+        """What estimates are made by, when reports are known up to this message; None: all."""
+        count = len(self.reports) if covered is None else bisect_right(self.reports, covered, key=_covers)
+        if self.calibration is not None or not count:
             return self.calibration
-        newest = (len(self.reports), self.reports[-1])
+        newest = (count, self.reports[count - 1])
         if self._taught is None or self._taught[0] != newest:
-            self._taught = (newest, taught_by(self.reports, self._telling_cost, self.prompt))
+            self._taught = (
+                newest,
+                taught_by(self.reports[max(0, count - LOOKED_AT - 1) : count], self._telling_cost, self.prompt),
+            )
         return self._taught[1]
 
     def _telling_cost(self, start: int, stop: int) -> Cost | None:
@@ -152,6 +158,10 @@ class History(Sequence[Message]):
         """Forgets all after the last one that is meant."""
         while self.reports and self.reports[-1] != last:
             self.reports.pop()
+
+
+def _covers(report: Report) -> int:
+    return report.covers
 
 
 def thinks(message: Message) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 from kimi_tui.context.history import Body, History
 from kimi_tui.context.records import Bad, Checkpoint, Foreign, MessageLine, Record, SystemPrompt, Usage
 from kimi_tui.context.reports import Report
+from kimi_tui.protocol.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,10 @@ class CheckpointMark:
         """The same as far as it need not be estimated now."""
         return self._tokens
 
-    @property
-    def tokens_now(self) -> int:
-        """The same by what is known of the model today: what a context that is cut here will say of itself."""
-        return self.exact + self._history.tokens(self.pending_from, self.history_index)
+    def tokens_now(self, more: Iterable[Message] = ()) -> int:
+        """The same by what is known of the model today: what a context that is cut here, and goes on with these
+        messages, will say of itself."""
+        return self.exact + self._history.tokens(self.pending_from, self.history_index, more)
 
     @property
     def counted(self) -> bool:
@@ -119,6 +120,10 @@ class Projection:
     @property
     def tokens(self) -> int:
         return self.token_count + self.pending
+
+    def tokens_with(self, more: Iterable[Message]) -> int:
+        """The same when these messages follow."""
+        return self.token_count + self.history.tokens(self.pending_from, len(self.history), more)
 
     @property
     def counted(self) -> bool:

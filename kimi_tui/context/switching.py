@@ -105,11 +105,8 @@ def _count(added: Sequence[Line]) -> int:
 def _tokens(plan: Plan, mark: CheckpointMark | None, added: Sequence[Line], calibration: Calibration | None) -> int:
     if plan.usage is not None:
         return plan.usage
-    return (mark.tokens_now if mark else 0) + _fresh(added, calibration)
-
-
-def _fresh(added: Sequence[Line], calibration: Calibration | None) -> int:
-    return estimate_text_tokens((line.message for line in added if line.message is not None), calibration)
+    fresh = [line.message for line in added if line.message is not None]
+    return mark.tokens_now(fresh) if mark else estimate_text_tokens(fresh, calibration)
 
 
 def go_to(
@@ -139,7 +136,7 @@ def go_to(
             parent=node.id if node else file,
             mark=mark,
             messages=(mark.history_index if mark else len(target.history)) + _count(added),
-            tokens=(mark.tokens_now if mark else target.tokens) + _fresh(added, store.calibration),
+            tokens=mark.tokens_now(messages) if mark else target.tokens_with(messages),
             counted=mark.counted if mark else target.counted,
             note=note,
         )

@@ -151,6 +151,9 @@ class HostedServers:
         self._closed = True
         if self._watching is None:
             return
+        if self._watching.done():  # the process has gone, and the servers with it
+            await self._child.close()
+            return
         try:
             async with asyncio.timeout(GOODBYE):
                 async for _ in self._child.call("close"):

@@ -48,9 +48,9 @@ class BackgroundTasks(Protocol):
 
 
 def line_of(task: TaskView, now: float | None = None) -> str:
-    """One line: `task-3fa9c1 · running for 12 s · npm run dev · the dev server`."""
+    """One line: `task-3fa9c1 · running for 12 s · npm run dev · the dev server`. A subagent's name says it all."""
     parts = [task.id, state_of(task, now), one_line(task.command, 120)]
-    return " · ".join([*parts, one_line(task.description, 80)] if task.description else parts)
+    return " · ".join([*parts, one_line(task.description, 80)] if task.description and not task.agent else parts)
 
 
 def state_of(task: TaskView, now: float | None = None) -> str:

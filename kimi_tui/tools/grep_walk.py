@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kimi_tui.tools.glob_pattern import expand, matcher
+from kimi_tui.tools.paths import contents
 from kimi_tui.tools.text_file import SNIFF, binary_kind, coding_of
 from kimi_tui.tools.walk import walk
 
@@ -41,7 +42,7 @@ def _text(path: Path) -> str:
     try:
         if path.stat().st_size > SIZE_LIMIT:
             return ""
-        data = path.read_bytes()
+        data = contents(path)
         if binary_kind(data[:SNIFF]):
             return ""
         return coding_of(data).decode(data).replace("\r\n", "\n")

@@ -12,6 +12,7 @@ import stat
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from kimi_tui.protocol.views import ApprovalView, DiffView
 from kimi_tui.tools.approval import permit
@@ -152,6 +153,18 @@ def regular_file(place: Place) -> os.stat_result:
     if not stat.S_ISREG(found.st_mode):
         raise PathFault(f"{place.shown} is {kind(found.st_mode)}, not a file that can be read or edited.")
     return found
+
+
+def opened(path: Path) -> BinaryIO:
+    """For reading. What has nothing to give now (a log or trace of the kernel's) ends, and keeps no reader waiting."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    return os.fdopen(os.open(path, flags), "rb")
+
+
+def contents(path: Path) -> bytes:
+    """All of it, as far as it can be had now."""
+    with opened(path) as file:
+        return file.read() or b""
 
 
 def kind(mode: int) -> str:

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator
 
 from kimi_tui.resources import prompt
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
-from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, free_to_read, locate, regular_file
+from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, free_to_read, locate, opened, regular_file
 from kimi_tui.tools.text import plural, visible
 from kimi_tui.tools.text_file import EDIT_LIMIT, SNIFF, Coding, coding_of, refuse_binary
 
@@ -102,8 +102,8 @@ def _read(place: Place, params: ReadFileParams) -> ToolResult:
 @contextmanager
 def _lines(place: Place, size: int) -> Iterator[tuple[Iterator[bytes], Coding]]:
     """The file's lines as UTF-8 bytes, read one by one. Raises PathFault for what is no text or too big."""
-    with place.path.open("rb") as file:
-        head = file.read(SNIFF)
+    with opened(place.path) as file:
+        head = file.read(SNIFF) or b""
         refuse_binary(place, head, size)
         coding = coding_of(head)
         if size > (EDIT_LIMIT if coding.wide else SIZE_LIMIT):

@@ -13,7 +13,7 @@ from pydantic import Field
 from kimi_tui.protocol.messages import ImageURLPart
 from kimi_tui.resources import prompt
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
-from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate, regular_file
+from kimi_tui.tools.paths import PathFault, Place, admit_reading, contents, explain, locate, regular_file
 from kimi_tui.tools.text_file import binary_kind
 
 SIZE_LIMIT = 5 << 20
@@ -59,7 +59,7 @@ def _load(place: Place) -> ToolResult:
         raise PathFault(
             f"{place.shown} has {size:,} bytes; at most {SIZE_LIMIT:,} can be shown. Make it smaller first."
         )
-    data = place.path.read_bytes()
+    data = contents(place.path)
     kind = media_type(data)
     if kind is None:
         raise PathFault(f"{place.shown} is {binary_kind(data[:4096]) or 'text'}, not a PNG, JPEG, GIF or WebP image.")

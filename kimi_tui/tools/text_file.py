@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from pathlib import Path
 
-from kimi_tui.tools.paths import PathFault, Place, regular_file
+from kimi_tui.tools.paths import PathFault, Place, contents, regular_file
 
 EDIT_LIMIT = 16 << 20
 """Bytes of a file that is edited, or decoded as a whole, at most."""
@@ -103,7 +102,7 @@ def read_text(place: Place) -> TextFile:
     size = regular_file(place).st_size
     if size > EDIT_LIMIT:
         raise PathFault(f"{place.shown} has {size:,} bytes, too many to edit here; use a command.")
-    data = Path(place.path).read_bytes()
+    data = contents(place.path)
     coding = coding_of(data)
     refuse_binary(place, data[:SNIFF], size)
     try:

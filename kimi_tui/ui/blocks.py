@@ -185,8 +185,15 @@ _OUTCOMES: dict[str, tuple[str, str]] = {
 }
 
 
+def _outcome(tool: ToolView, helper: SubagentView | None) -> str:
+    """How a call stands; one that has sent a subagent off stands as that one does."""
+    if helper is None or tool.outcome != "ok":
+        return tool.outcome
+    return {"running": "running", "failed": "error", "interrupted": "interrupted"}.get(helper.state, "ok")
+
+
 def _tool_row(tool: ToolView, drawing: Drawing) -> Row:
-    mark, tone = _OUTCOMES[tool.outcome]
+    mark, tone = _OUTCOMES[_outcome(tool, drawing.helper)]
     brief = tool.brief or ("" if tool.outcome in ("ok", "running") else tool.outcome)
     left = [Piece("  "), Piece(f"{getattr(drawing.marks, mark)} ", tone), Piece(one_line(tool.verb), "quiet")]
     if tool.subject:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import Entry, SwitchView
+from kimi_tui.protocol.views import Entry, SwitchView, TaskView
 from kimi_tui.ui.cells import count, plural
 from kimi_tui.ui.switched import switch_words
+from kimi_tui.ui.text import one_line
 
 UNDO = "alt+u takes it back"
+NAME = 80
+"""Signs of a command or a task that are told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Toast:
     text: str
     severity: Literal["information", "warning", "error"] = "information"
+
+
+def of(event: ev.Event, tasks: Sequence[TaskView]) -> list[Toast]:
+    """What to tell about an event; `tasks` are those that were known before it."""
+    if isinstance(event, ev.TasksChanged):
+        return tasks_ended(tasks, event.tasks)
+    note = toast(event)
+    return [note] if note else []
 
 
 def toast(event: ev.Event) -> Toast | None:
@@ -37,6 +49,19 @@ def toast(event: ev.Event) -> Toast | None:
         case ev.ModesChanged(reason=reason) if reason:
             return Toast(reason)
     return None
+
+
+def tasks_ended(before: Sequence[TaskView], now: Sequence[TaskView]) -> list[Toast]:
+    """What worked in the background and has ended by itself, as nobody may be looking at it."""
+    running = {task.id for task in before if task.status == "running"}
+    ended = (task for task in now if task.id in running and task.status in ("done", "failed", "lost"))
+    return [Toast(_how(task), "information" if task.status == "done" else "warning") for task in ended]
+
+
+def _how(task: TaskView) -> str:
+    name = task.agent.description if task.agent else task.command
+    code = f" (exit {task.exit_code})" if task.exit_code else ""
+    return f"{'done' if task.status == 'done' else task.status + code}: {one_line(name)[:NAME]}"
 
 
 def _jumped(switch: SwitchView, can_undo: bool) -> Toast:

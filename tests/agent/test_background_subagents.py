@@ -169,6 +169,7 @@ async def test_the_task_tools_know_it(tmp_path: Path) -> None:
         ]
         await b.turn("how is it?")
         assert f"{task} · running for" in result_of(b, -3) and "coder subagent" in result_of(b, -3)
+        assert result_of(b, -3).count("look at parsers") == 1
         assert f"{task} is done after" in result_of(b, -2) and REPORT in result_of(b, -2)
         assert "had ended already: done" in result_of(b, -1)
         assert not any("Background tasks have ended" in text for text in model.sent()), "it was seen already"

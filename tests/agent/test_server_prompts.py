@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,11 @@ from kimi_tui.mcp import McpPrompt
 from kimi_tui.protocol.commands import AnswerApproval, RunSlash, SendPrompt
 from kimi_tui.protocol.events import ApprovalRequested, CommandsChanged, PromptReturned, TurnEnded, TurnStarted
 from kimi_tui.protocol.views import SlashCommand
-from kimi_tui.settings import McpSettings
 from tests.agent.fakes import Bench, ScriptedModel, calls, says
 from tests.agent.running import eventually
-from tests.agent.test_mcp_servers import session, until_state
-from tests.mcp.benches import HERE
+from tests.agent.test_mcp_servers import plain, session, until_state
 
-SDK = McpSettings(command=sys.executable, args=(str(HERE / "sdk_server.py"),))
+LENDER = plain("lends")
 REVIEW = McpPrompt("my", "review", "Asks for a review.", (("code", True), ("language", False)))
 ASK = McpPrompt("my docs", "ask/it", "Asks.", (("question", True),))
 
@@ -33,7 +30,7 @@ async def ready(it: Bench) -> None:
 
 async def test_a_prompt_is_a_command_and_what_the_server_makes_of_it_is_sent(tmp_path: Path) -> None:
     model = ScriptedModel(says("It is fine."))
-    async with session(tmp_path, model, my=SDK) as it:
+    async with session(tmp_path, model, my=LENDER) as it:
         await ready(it)
         told = {command.name: command for command in (await it.until(CommandsChanged)).commands}
         assert told["mcp:my:review"] == SlashCommand(
@@ -47,25 +44,20 @@ async def test_a_prompt_is_a_command_and_what_the_server_makes_of_it_is_sent(tmp
         assert entry.text == "/mcp:my:review 'x = 1' language=Rust"
 
 
-@pytest.mark.parametrize(
-    ("name", "argument", "reason"),
-    [
-        ("mcp:my:review", "", "code must be given: /mcp:my:review <code> [language]"),
-        ("mcp:my:nothing", "", "there is no /mcp:my:nothing"),
-    ],
-)
-async def test_what_cannot_be_asked_for_comes_back_with_the_reason(
-    tmp_path: Path, name: str, argument: str, reason: str
-) -> None:
-    async with session(tmp_path, ScriptedModel(), my=SDK) as it:
-        it.tell(RunSlash(name, argument))
+async def test_what_cannot_be_asked_for_comes_back_with_the_reason(tmp_path: Path) -> None:
+    async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
+        it.tell(RunSlash("mcp:my:review"))
         returned = await it.until(PromptReturned)
-        assert returned.text == f"/{name} {argument}".strip() and returned.reason.startswith(reason)
+        assert returned.text == "/mcp:my:review"
+        assert returned.reason == "code must be given: /mcp:my:review <code> [language]"
+        it.tell(RunSlash("mcp:my:nothing", "x"))
+        returned = await it.until(PromptReturned, 2)
+        assert returned.text == "/mcp:my:nothing x" and returned.reason.startswith("there is no /mcp:my:nothing")
 
 
 async def test_a_run_without_a_screen_waits_for_the_server_of_its_prompt(tmp_path: Path) -> None:
     model = ScriptedModel(says("It is fine."))
-    async with session(tmp_path, model, headless=True, my=SDK) as it:
+    async with session(tmp_path, model, headless=True, my=LENDER) as it:
         it.tell(RunSlash("mcp:my:review", "x"))
         assert (await it.until(TurnEnded)).reason == "done"
         assert model.sent()[0] == "user: Review this Python: x"
@@ -78,7 +70,7 @@ async def test_resources_are_read_with_the_users_approval(tmp_path: Path) -> Non
         calls(("ReadMcpResource", {"server": "nobody", "uri": "notes://today", "id": "n"})),
         says("rain"),
     )
-    async with session(tmp_path, model, my=SDK) as it:
+    async with session(tmp_path, model, my=LENDER) as it:
         await ready(it)
         it.tell(SendPrompt("what was written?"))
         for number in (1, 2):
@@ -92,9 +84,9 @@ async def test_resources_are_read_with_the_users_approval(tmp_path: Path) -> Non
 
 
 async def test_the_tools_that_read_go_with_the_last_server_that_has_anything(tmp_path: Path) -> None:
-    async with session(tmp_path, ScriptedModel(), my=SDK) as it:
+    async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
         await ready(it)
-        assert "ReadMcpResource" in it.desk.toolset and "mcp__my__add" in it.desk.toolset
+        assert "ReadMcpResource" in it.desk.toolset and "mcp__my__echo" in it.desk.toolset
         assert it.desk.servers is not None
         os.kill(it.desk.servers._servers._child.pid or 0, signal.SIGKILL)
         await eventually(lambda: "ReadMcpResource" not in it.desk.toolset)

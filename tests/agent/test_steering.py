@@ -116,9 +116,7 @@ async def test_what_waits_is_on_the_disk_as_long_as_it_waits(tmp_path: Path) -> 
         await it.desk.state_file.flush()
         assert it.desk.session.load_state()[0].queued == ("now", "later")
         wait.go.set()
-        await it.until(TurnEnded)
-        await it.until(TurnEnded)
-        await asyncio.sleep(0)
+        await it.until(TurnEnded, 2)
         await it.desk.state_file.flush()
         assert it.desk.session.load_state()[0].queued == ()
 

@@ -227,9 +227,9 @@ async def test_older_entries_come_when_asked_for(tmp_path: Path) -> None:
 async def test_what_a_jump_frees_is_what_the_gauge_loses(tmp_path: Path) -> None:
     """Also to before the first report, where the gauge has an estimate of the system prompt and the tools left."""
     async with bench(tmp_path, ScriptedModel(says("eins", 500), says("zwei", 900)), tools=[Echo()]) as it:
-        empty = it.desk.total
+        assert 0 < it.desk.total < 100, "an estimate"
         await two_turns(it)
-        assert 0 < empty < it.desk.total == 900
+        assert it.desk.total == 900
         for command in (RevertTo(2), RevertTo(0), Undo(), Undo(), Redo(), ClearContext(), Undo(), Undo()):
             before = it.desk.total
             if isinstance(command, RevertTo):
@@ -241,8 +241,11 @@ async def test_what_a_jump_frees_is_what_the_gauge_loses(tmp_path: Path) -> None
             assert newest is None or newest.tokens == it.desk.total - before
             if isinstance(command, RevertTo):
                 assert it.last(RevertPreviewed).preview.tokens == before - it.desk.total
+        said = it.desk.context.estimate(it.desk.context.history[:2])
         first = next(row for row in it.last(TranscriptReset).timeline if row.label == "one")
-        assert first.tokens == 500 - empty
+        assert first.tokens == said
+        await it.do(RevertTo(0))
+        assert it.desk.total == 500 - said, "what the model counted beside the messages"
 
 
 async def test_a_branch_tells_the_tokens_of_its_steps_as_the_live_timeline_did(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,13 +60,15 @@ class Terminal:
 def in_terminal(*arguments: str, cwd: Path, **env: str) -> Iterator[Terminal]:
     """Python with these arguments."""
     handle, far = pty.openpty()
+    fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     child = subprocess.Popen(
         [sys.executable, *arguments],
         stdin=far,
         stdout=far,
         stderr=far,
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **env},
+        env={**known, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **env},
         start_new_session=True,
     )
     os.close(far)

@@ -26,11 +26,12 @@ from kimi_tui.protocol.events import (
     PromptReturned,
     QuestionAsked,
     RetryScheduled,
+    TasksChanged,
     TokensChanged,
     ToolCallFinished,
     TurnEnded,
 )
-from kimi_tui.protocol.views import ApprovalView, Entry, FlowView, QuestionView, Tokens, ToolView
+from kimi_tui.protocol.views import ApprovalView, Entry, FlowView, QuestionView, TaskView, Tokens, ToolView
 from tests.cli.scripted import STARTED, ScriptedAgent, answered
 
 
@@ -198,6 +199,18 @@ async def test_why_a_flow_ended_early_is_said_and_only_a_used_up_limit_is_no_fau
 ) -> None:
     assert await printed(ScriptedAgent(flow("one", reason=reason, message="ralph stopped: so"))) == code
     assert capsys.readouterr() == ("one\n", "kimi-tui: ralph stopped: so\n")
+
+
+async def test_what_still_works_in_the_background_ends_with_the_run_and_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    running = TaskView("task-1", "explore subagent a1: look around", "running")
+    tasks = (running, TaskView("task-2", "make", "done"), TaskView("task-3", "sleep 9", "running", session="/other"))
+    assert await printed(ScriptedAgent([STARTED, TasksChanged(tasks), *answered("Done.")[1:]])) == 0
+    assert capsys.readouterr() == (
+        "Done.\n",
+        "kimi-tui: ended with the run, while it was at work in the background: explore subagent a1: look around\n",
+    )
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,18 @@ async def test_going_back_forgets_what_later_reports_taught(tmp_path: Path) -> N
     assert again.token_count_with_pending == before
 
 
+async def test_what_a_jump_leaves_is_told_as_it_will_be_counted(tmp_path: Path) -> None:
+    context = await reported(tmp_path, "chinese", "cl100k")
+    await context.append_message(user(TEXTS["chinese"]))
+    await context.checkpoint(False)
+    await context.commit(messages=[assistant(TEXTS["chinese"] * 4)], usage=context.token_count + 5 * 98)
+    switch = await context.rewrite("revert", keep_until=CheckpointRef(0), messages=[user(TEXTS["chinese"])])
+    assert switch.tokens[1] == context.token_count_with_pending
+    await context.close()
+    again = await opened(tmp_path)
+    assert again.token_count_with_pending == switch.tokens[1]
+
+
 async def test_a_big_file_opened_by_its_index_knows_the_same_reports(tmp_path: Path) -> None:
     context = await reported(tmp_path, "chinese", "claude", times=2000)
     await context.append_message(user(TEXTS["chinese"]))

@@ -40,6 +40,29 @@ ODD_RESULTS: dict[str, Any] = {
 }
 
 
+PROMPT = {
+    "name": "review",
+    "description": "Asks for a review.",
+    "arguments": [{"name": "code", "required": True}, {"name": "language"}],
+}
+NOTE = {"uri": "notes://today", "name": "today", "mimeType": "text/plain", "description": "What was written today"}
+
+
+def lent(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    """Prompts and resources, with `lends`."""
+    if method == "prompts/list":
+        return {"prompts": [PROMPT]}
+    if method == "prompts/get":
+        given = params.get("arguments") or {}
+        text = f"Review this {given.get('language', 'Python')}: {given['code']}"
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+    if method == "resources/list":
+        return {"resources": [NOTE]}
+    if method == "resources/read" and params["uri"] == NOTE["uri"]:
+        return {"contents": [{"uri": NOTE["uri"], "mimeType": "text/plain", "text": "Rain, 漢字."}]}
+    return None
+
+
 def say(**message: Any) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
@@ -48,7 +71,9 @@ def say(**message: Any) -> None:
 def answer(number: Any, method: str, params: dict[str, Any]) -> None:
     if method == "initialize":
         info = {"name": "plain", "version": "1"}
-        capabilities = {"tools": {"listChanged": True}}
+        capabilities: dict[str, Any] = {"tools": {"listChanged": True}}
+        if "lends" in sys.argv:
+            capabilities |= {"prompts": {}, "resources": {}}
         say(id=number, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
     elif method == "tools/list":
         say(id=number, result={"tools": ODD if "odd" in sys.argv else TOOLS})
@@ -56,6 +81,8 @@ def answer(number: Any, method: str, params: dict[str, Any]) -> None:
         say(id=number, result=ODD_RESULTS[params["name"]])
     elif method == "tools/call":
         call(number, params["name"], params.get("arguments") or {})
+    elif "lends" in sys.argv and (result := lent(method, params)) is not None:
+        say(id=number, result=result)
     else:
         say(id=number, error={"code": -32601, "message": f"unknown method {method}"})
 

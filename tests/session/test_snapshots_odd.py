@@ -49,6 +49,10 @@ def repository(tmp_path: Path) -> Path:
     git(folder, "config", "core.fsmonitor", str(folder / ".git" / "hooks" / "fsmonitor"))
     git(folder, "config", "filter.trace.clean", trace)
     git(folder, "config", "filter.trace.smudge", trace)
+    for key, value in (("autocrlf", "true"), ("hooksPath", str(folder / ".git" / "hooks")), ("safecrlf", "true")):
+        git(folder, "config", f"core.{key}", value)
+    git(folder, "config", "commit.gpgSign", "true")
+    git(folder, "config", "gpg.program", str(folder / ".git" / "hooks" / "pre-commit"))
     (folder / ".gitattributes").write_text("* filter=trace text=auto\n*.u16 working-tree-encoding=UTF-16\n")
     (tmp_path / "ran").unlink(missing_ok=True)
     return folder

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import base64
+import os
 
 import pytest
 
 from kimi_tui.protocol.messages import ImageURLPart
+from kimi_tui.tools.paths import contents
 from kimi_tui.tools.read_file import ReadFile
 from kimi_tui.tools.read_media import ReadMediaFile
 from tests.tools.tool_desk import Desk
@@ -133,3 +135,15 @@ async def test_what_is_no_image_or_too_big_is_refused(desk: Desk) -> None:
     (desk.work_dir / "b.png").write_bytes(PNG + b"\0" * (6 << 20))
     assert "is text, not a PNG" in (await desk.run(ReadMediaFile(), path="a.png")).message
     assert "bytes; at most" in (await desk.run(ReadMediaFile(), path="b.png")).message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_source_that_has_nothing_to_give_keeps_no_reader_waiting(desk: Desk) -> None:
+    silent = desk.work_dir / "silent"
+    os.mkfifo(silent)
+    assert contents(silent) == b"", "nobody writes to it"
+    held = os.open(silent, os.O_RDWR)
+    try:
+        assert contents(silent) == b"", "somebody may, but does not"
+    finally:
+        os.close(held)

@@ -124,8 +124,8 @@ BLOCKS = st.sampled_from(
 )
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.lists(BLOCKS, min_size=1, max_size=5), st.integers(3, 40))
+@settings(max_examples=12, deadline=None)
+@given(st.lists(BLOCKS, min_size=1, max_size=4), st.integers(20, 150))
 def test_long_blocks_are_drawn_as_a_whole_when_they_are_complete(blocks: list[str], step: int) -> None:
     source, stream = "\n".join(blocks), OpenMarkdown(60, 2)
     for end in range(0, len(source) + step, step):

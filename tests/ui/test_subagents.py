@@ -8,6 +8,8 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import ApprovalView, Entry, SubagentView, TaskView, Tokens, ToolView
 from kimi_tui.ui.state import ScreenState, answered, apply
+from kimi_tui.ui.toasts import Toast, tasks_ended
+from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.session import opened, reset
 from tests.ui.test_app import Stage, stage
 
@@ -57,9 +59,11 @@ async def test_one_in_the_background_goes_on_on_its_card_when_the_call_has_ended
             ev.SubagentChanged(replace(AT_WORK, steps=4)),
         )
         assert any("4 steps  Grep x" in row for row in shown.chat)
+        assert any(row.startswith("▸ Explore find it  task-1") for row in shown.chat)
         assert any("Read parser.py  12 lines" in row for row in shown.chat)
         await shown.tell(ev.SubagentChanged(replace(AT_WORK, steps=5, state="done", doing="")))
         assert any("5 steps" in row for row in shown.chat)
+        assert any(row.startswith("✓ Explore find it  task-1") for row in shown.chat)
         assert not any("Read parser.py" in row for row in shown.chat), "folded when it is done"
         assert asked_for(shown) == []
 
@@ -89,6 +93,30 @@ async def test_an_answer_takes_the_question_off_the_title_at_once() -> None:
     async with stage(opened(), reset(CARDS[:1])) as shown:
         await shown.tell(ev.ApprovalRequested(ApprovalView("r1", "Shell", "run a command", "ls", asker="find it")))
         assert shown.app.chat.state.questions == ("r1",)
+        hints = shown.app.chat.asking.approval.query_one(".hints", Sheet)
+        assert "esc" not in str(hints.rows(90)), "there is no turn to stop"
+        await shown.tell(ev.TurnStarted(CARDS[0], 0))
+        assert "stop the turn" in str(hints.rows(90))
         await shown.press("1", "enter")
         assert cmd.AnswerApproval("r1", "once") in shown.agent.submitted
         assert shown.app.chat.state.questions == ()
+
+
+def test_what_has_ended_in_the_background_is_told_unless_it_was_stopped() -> None:
+    make = TaskView("task-2", "make [all]", "running")
+    other = TaskView("task-3", "sleep 9", "running", session="/other")
+    now = (replace(TASK, status="done"), replace(make, status="failed", exit_code=2), replace(other, status="stopped"))
+    assert tasks_ended((TASK, make, other), now) == [
+        Toast("done: find it"),
+        Toast("failed (exit 2): make [all]", "warning"),
+    ]
+    assert tasks_ended(now, now) == [] and tasks_ended((), now) == []
+
+
+async def test_its_end_is_told_where_nobody_looks_at_it() -> None:
+    async with stage(opened(), reset(CARDS[:1])) as shown:
+        await shown.tell(ev.TasksChanged((TASK,)))
+        await shown.tell(ev.SubagentChanged(replace(AT_WORK, steps=5)))
+        assert shown.toasts == []
+        await shown.tell(ev.TasksChanged((replace(TASK, status="done"),)))
+        assert shown.toasts == ["done: find it"]

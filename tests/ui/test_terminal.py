@@ -13,6 +13,7 @@ import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -24,17 +25,24 @@ LONGEST = 60.0
 MODES_OFF = (b"\x1b[?1049l", b"\x1b[?2004l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?1006l", b"\x1b[?25h")
 
 
+def become(*arguments: str) -> NoReturn:
+    """In the child: Python with these arguments, in a terminal of this size. The environment is handed over as it is
+    known here: readline, once it is loaded, has a size of its own in the one that is inherited."""
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.chdir(ROOT)
+    known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    given = {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"}
+    os.execve(sys.executable, [sys.executable, *arguments], known | given)
+
+
 class Terminal:
-    """A child in a pseudo-terminal of 100×30."""
+    """A child in a pseudo-terminal of 80×24."""
 
     def __init__(self, *arguments: str) -> None:
         self.written = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-            os.chdir(ROOT)
-            os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm-256color", TEXTUAL_ANIMATIONS="none")
-            os.execv(sys.executable, [sys.executable, *arguments])
+            become(*arguments)
 
     def read_until(self, wanted: bytes) -> None:
         end = time.monotonic() + LONGEST
@@ -117,9 +125,7 @@ def test_a_terminal_that_vanishes_without_a_word_ends_the_app() -> None:
     pid, fd = pty.fork()
     if pid == 0:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        os.chdir(ROOT)
-        os.environ.update(PYTHONPATH=str(ROOT), TERM="xterm-256color", TEXTUAL_ANIMATIONS="none")
-        os.execv(sys.executable, [sys.executable, "-m", "tests.ui.play"])
+        become("-m", "tests.ui.play")
     written = b""
     while b"Nothing else calls it" not in written and select.select([fd], [], [], LONGEST)[0]:
         written += os.read(fd, 65_536)

@@ -42,13 +42,13 @@ class ChatScreen(Keyboard):
         before = self.state
         for event in batch:
             self.conversation.apply(event)
+            for note in toasts.of(event, self.state.tasks):
+                self.notify(note.text, severity=note.severity, markup=False)
             self.state = apply(self.state, event)
             self._timeline(event)
             self._said(event)
             self.take_compaction(event)
             self.asking.take(event, offer=not self.editor.text)
-            if note := toasts.toast(event):
-                self.notify(note.text, severity=note.severity, markup=False)
         self.transcript.sync()
         if self.state is not before:
             self.show_state()
@@ -59,6 +59,7 @@ class ChatScreen(Keyboard):
         self.gauge.show(state)
         self.activity.show(state)
         self.soft_warning.show(state)
+        self.asking.approval.turns(state.busy)
         self.todos.show(state.todos)
         self.queue.show(state.steers, state.prompts)
         self.editor.something_queued = bool(state.steers or state.prompts)

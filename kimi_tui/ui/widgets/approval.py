@@ -62,6 +62,7 @@ class ApprovalPanel(Panel):
     def __init__(self, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self.waiting: list[ApprovalView] = []
+        self.in_turn = True
         self.diff = DiffBlock(classes="diff scrolled")
 
     def compose(self) -> ComposeResult:
@@ -144,7 +145,14 @@ class ApprovalPanel(Panel):
     def _hints(self, width: int) -> Rows:
         if self.has_class("-words"):
             return [hint_row(WHY, width)]
-        return [hint_row(KEYS if self.focused_here else AWAY, width)]
+        keys = KEYS if self.focused_here else AWAY
+        return [hint_row(keys if self.in_turn else keys[:-1], width)]
+
+    def turns(self, running: bool) -> None:
+        """Whether a turn runs that Esc would stop; a subagent in the background asks without one."""
+        if running != self.in_turn:
+            self.in_turn = running
+            self._hints_changed()
 
     # --- answers --------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from kimi_tui.protocol.events import NoteDrafted
 from kimi_tui.ui.cells import cut, literal
 from kimi_tui.ui.text import clean
 from kimi_tui.ui.tones import Rows
-from kimi_tui.ui.widgets.sheet import Sheet
+from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 ABOUT = "a note for the earlier point (optional)"
 MOST = 6
@@ -134,14 +134,14 @@ class Note(Vertical):
     # --- what it says ---------------------------------------------------------------------------------------------
 
     def say(self, text: str, tone: str) -> None:
-        """One line under the note."""
+        """Something under the note: a line, or a few when it is about a fault."""
         self._said = (text, tone)
         self.line.changed()
 
     def _says(self, width: int) -> Rows:
         text, tone = self._said
         if text:
-            return [[(cut(text, width), tone)]]
+            return paragraph(text, width, tone, 4)
         key = "ctrl+r" if self.field.has_focus else "d"
         return [[(key, "moved"), (cut(" have the model draft it", width - len(key)), "quiet")]]
 
