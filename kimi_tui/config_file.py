@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -102,10 +103,10 @@ def _dotted(text: str) -> Keys:
 
 
 def read_ui_options(file: Path) -> UiOptions:
-    """The `[ui]` table, for the first frame. Raises `ConfigFault` when the file is no TOML; a value of the wrong
-    type counts as not given here, since the full check that follows names it."""
+    """The `[ui]` table and what the environment says of it, for the first frame. Raises `ConfigFault` when the file is
+    no TOML; a value of the wrong type counts as not given here, since the full check that follows names it."""
     table = parse(read_text(file), file).get("ui")
-    ui = table if isinstance(table, dict) else {}
+    ui = (table if isinstance(table, dict) else {}) | dict(_said_outside())
     plain = UiOptions()
     keys = ui.get("keys")
     theme = ui.get("theme")
@@ -116,6 +117,22 @@ def read_ui_options(file: Path) -> UiOptions:
         notifications=_flag(ui, "notifications", plain.notifications),
         keys={name: key for name, key in keys.items() if isinstance(key, str)} if isinstance(keys, dict) else {},
     )
+
+
+_FLAGS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True)
+_FLAGS |= dict.fromkeys(("0", "false", "f", "no", "n", "off"), False)
+
+
+def _said_outside() -> Iterator[tuple[str, str | bool]]:
+    """What variables like `KIMI_TUI_UI__THEME` say, read as the full check reads them."""
+    for name, value in os.environ.items():
+        option = name.lower().removeprefix("kimi_tui_ui__")
+        if option == name.lower():
+            continue
+        if option == "theme":
+            yield option, value
+        elif option in ("plain", "ascii", "notifications") and value.lower() in _FLAGS:
+            yield option, _FLAGS[value.lower()]
 
 
 def _flag(table: dict[str, Any], name: str, default: bool) -> bool:

@@ -65,3 +65,13 @@ def test_ui_values_of_the_wrong_type_wait_for_the_full_check(tmp_path: Path) -> 
     file = tmp_path / "config.toml"
     file.write_text('[ui]\ntheme = 3\nplain = true\n[ui.keys]\nsend = "f2"\nstop = 4\n')
     assert read_ui_options(file) == UiOptions(plain=True, keys={"send": "f2"})
+
+
+def test_the_environment_has_a_say_in_the_first_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[ui]\ntheme = "paper"\nplain = true\nnotifications = true\n')
+    monkeypatch.setenv("KIMI_TUI_UI__THEME", "light")
+    monkeypatch.setenv("KIMI_TUI_UI__PLAIN", "off")
+    monkeypatch.setenv("kimi_tui_ui__ascii", "1")
+    monkeypatch.setenv("KIMI_TUI_UI__NOTIFICATIONS", "perhaps")
+    assert read_ui_options(file) == UiOptions(theme="light", plain=False, ascii=True)

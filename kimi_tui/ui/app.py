@@ -21,7 +21,7 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import attention, escapes, external, keymap, slash, theme
+from kimi_tui.ui import attention, escapes, external, keymap, quick_paste, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.lasting import LastingOutput
 from kimi_tui.ui.leaving import Leaving, leaves
@@ -52,8 +52,9 @@ class KimiApp(Leaving):
         """`prompt` is sent as soon as there is an agent."""
         super().__init__()
         escapes.teach()
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (24, "-narrow"), (100, "-wide"), (160, "-huge")]
-        self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (6, "-flat"), (10, "-low"), (14, "-tall")]
+        quick_paste.teach()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (20, "-narrow"), (100, "-wide"), (160, "-huge")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (5, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
         self._connect = connect
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.agent.opening import opened
 from kimi_tui.protocol.commands import Interrupt, RunSlash, SendPrompt, Steer, TakeBackQueued, TakeQueued
 from kimi_tui.protocol.events import (
     MessageStored,
     Noticed,
     PromptReturned,
     QueueChanged,
+    SessionOpened,
     SteerTaken,
     TurnEnded,
     TurnStarted,
@@ -166,3 +168,14 @@ async def test_a_slash_command_in_mid_turn_never_reaches_the_model(tmp_path: Pat
         await it.until(TurnEnded)
         assert "/nonsense" in it.last(Noticed).text
         assert not [text for text in it.model.sent() if "nonsense" in text]
+
+
+async def test_what_waited_when_the_program_was_killed_is_a_draft_again(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel()) as it:
+        await it.until(SessionOpened)
+        it.desk.state.queued, it.desk.state.draft = ("first", "second"), "half a thought"
+        told = [event for event in await opened(it.desk) if isinstance(event, SessionOpened)]
+        assert [event.draft for event in told] == ["first\n\nsecond\n\nhalf a thought"]
+        await it.desk.state_file.flush()
+        state, _ = it.desk.session.load_state()
+        assert (state.draft, state.queued) == (told[0].draft, ())

@@ -18,6 +18,7 @@ from kimi_tui.ui.pictures import HIGHEST, LOW, WIDEST, picture_rows, read
 from kimi_tui.ui.rows import Piece, copied
 from tests.ui.session import opened, reset
 from tests.ui.test_app import stage
+from tests.ui.waiting import until
 
 
 def url(image: Image.Image, kind: str = "PNG", **options: object) -> str:
@@ -128,6 +129,7 @@ def answer(command: Command) -> Iterable[ev.Event]:
 async def test_an_attached_image_is_shown_below_its_caption(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with stage(opened(), reset((ATTACHED,)), answer=answer) as shown:
+        await until(shown.pilot, lambda: "▌ ▀▀" in shown.chat)
         assert shown.agent.looked_at == [cmd.LoadImages(0)]
         assert [row for row in shown.chat if row] == ["▌ What is wrong here?", "▌ [image 1 2×2]", "▌ ▀▀"]
 
@@ -137,7 +139,7 @@ async def test_the_image_of_a_tool_is_read_when_its_card_is_unfolded(monkeypatch
     async with stage(opened(), reset((VIEWED,)), answer=answer) as shown:
         assert shown.agent.looked_at == []
         await shown.press("ctrl+o")
-        await shown.settle()
+        await until(shown.pilot, lambda: "▀▀" in shown.chat)
         assert shown.agent.looked_at == [cmd.LoadImages(0)]
         assert [row for row in shown.chat if row][1:] == ["[image 1 2×2]", "▀▀"]
 
@@ -146,6 +148,8 @@ async def test_what_cannot_be_read_keeps_its_caption(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("NO_COLOR", raising=False)
     broken = ev.ImagesLoaded(0, ("data:image/png;base64,AAAA",))
     async with stage(opened(), reset((ATTACHED,)), answer=lambda _: [broken]) as shown:
+        pictures = shown.app.chat.transcript.drawn.pictures
+        await until(shown.pilot, lambda: pictures.of(shown.app.chat.conversation.blocks[0]) == (None,))
         assert [row for row in shown.chat if row] == ["▌ What is wrong here?", "▌ [image 1]"]
         assert shown.agent.looked_at == [cmd.LoadImages(0)]
 

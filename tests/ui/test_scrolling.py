@@ -7,6 +7,7 @@ from kimi_tui.protocol.views import Entry
 from kimi_tui.ui.widgets.transcript import AHEAD
 from tests.ui.session import opened, reset
 from tests.ui.test_app import stage
+from tests.ui.waiting import until
 
 PART = "- one\n- two\n\n```\ncode\n```\n\n"
 LONG = tuple(Entry("assistant", f"answer {number}\n\n{PART * (number % 7)}") for number in range(400))
@@ -43,4 +44,4 @@ async def test_the_start_is_the_first_row_whatever_was_guessed() -> None:
 
 async def test_a_screen_that_is_not_loaded_is_asked_for_before_it_comes_into_sight() -> None:
     async with stage(opened(), reset(LONG[-2:], total=100)) as shown:
-        assert cmd.LoadEntries(60, 100) in shown.agent.submitted
+        await until(shown.pilot, lambda: cmd.LoadEntries(60, 100) in shown.agent.submitted)

@@ -29,7 +29,7 @@ FIXED: tuple[tuple[str, str], ...] = (
     ("ctrl+c", "copy the selection, stop, clear, leave"),
     ("ctrl+d", "leave, when the prompt is empty"),
     ("ctrl+p", "all commands, to search and run"),
-    ("up, down", "earlier prompts"),
+    ("up, down", "earlier prompts; while something waits, up: edit it"),
     ("/", "commands"),
     ("@", "files"),
     ("!", "run a shell command yourself"),

@@ -148,7 +148,8 @@ class Queue(Line, can_focus=True):
     def _keys(self, number: int, here: bool) -> list[Piece]:
         if here:
             keys = (("enter", "edit"), ("del", "remove"))
-            return [piece for key, does in keys for piece in (Piece(f"  {key}", "moved"), Piece(f" {does}", "faint"))]
+            said = [piece for key, does in keys for piece in (Piece(f"  {key}", "moved"), Piece(f" {does}", "faint"))]
+            return [*said, Piece(" ")]
         return [Piece("up", "moved"), Piece(" to edit ", "faint")] if number == 0 and not self.has_focus else []
 
     def render_line(self, y: int) -> Strip:
