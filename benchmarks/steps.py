@@ -35,7 +35,7 @@ from benchmarks.answering import GAPS, answering
 from benchmarks.gaps import Heart
 from benchmarks.generate import write_session
 from kimi_tui.agent.agent import Agent
-from kimi_tui.agent.files import Files
+from kimi_tui.agent.travel.files import Files
 from kimi_tui.bootstrap import connect
 from kimi_tui.context.disk import Disk
 from kimi_tui.llm.model import ChatModel, Piece, Report, Request

@@ -16,21 +16,21 @@ from kimi_tui.agent import grants
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.desk import Desk, Loop, Retention
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import Files, files_of
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
-from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
-from kimi_tui.agent.task_news import TaskInjectionProvider
+from kimi_tui.agent.tasks.news import TaskInjectionProvider
+from kimi_tui.agent.tasks.session_tasks import SessionTasks
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
+from kimi_tui.agent.travel.files import Files, files_of
 from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import HookDef, Hooks
 from kimi_tui.injections import AfkInjectionProvider, Injections, PlanInjectionProvider

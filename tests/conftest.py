@@ -22,9 +22,9 @@ settings.load_profile("steady")
 LONG = 60.0
 BOUNDED = (
     "kimi_tui.hooks.hooks.PATIENCE",
-    "kimi_tui.agent.files.CLOSING_SECONDS",
+    "kimi_tui.agent.travel.files.CLOSING_SECONDS",
     "kimi_tui.agent.session_servers.PATIENCE",
-    "kimi_tui.agent.files.PATIENCE_SECONDS",
+    "kimi_tui.agent.travel.files.PATIENCE_SECONDS",
     "kimi_tui.agent.session_servers.PATIENCE",
     "kimi_tui.background.job.ENDING",
     "kimi_tui.background.job.ENDING",

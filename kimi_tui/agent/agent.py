@@ -11,14 +11,14 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 from kimi_tui.agent.asides import ASIDE
-from kimi_tui.agent.compacting import compact_if_asked
+from kimi_tui.agent.compaction.compacting import compact_if_asked
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, resume_hint
 from kimi_tui.agent.outbox import Outbox
-from kimi_tui.agent.pruning import look_after
 from kimi_tui.agent.readiness import Readiness
 from kimi_tui.agent.steering import Prompt, returned
+from kimi_tui.agent.travel.pruning import look_after
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.gauge import Scale
 from kimi_tui.agent.measure import shares
-from kimi_tui.agent.moves import shown_anew
-from kimi_tui.agent.rows import rotation_path, rows_of
 from kimi_tui.agent.transcript import Transcript, entries_of
+from kimi_tui.agent.travel.moves import shown_anew
+from kimi_tui.agent.travel.rows import rotation_path, rows_of
 from kimi_tui.context import CheckpointRef, Projection, Rotation, compare, list_rotations, read_timeline_file
 from kimi_tui.protocol.commands import (
     ChangeRotation,

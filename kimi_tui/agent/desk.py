@@ -12,21 +12,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from kimi_tui.agent.compaction.nearness import Nearness
+from kimi_tui.agent.compaction.pins import Pins
+from kimi_tui.agent.compaction.proposal import Review
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.gauge import Limits, Scale, counted_beside, tokens_view
 from kimi_tui.agent.grants import written
-from kimi_tui.agent.nearness import Nearness
-from kimi_tui.agent.pins import Pins
-from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.questions import Questions
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills
-from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
+from kimi_tui.agent.tasks.session_tasks import SessionTasks
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
+from kimi_tui.agent.travel.files import Files, nothing_recorded
 from kimi_tui.context import Budget, Context, Learned
 from kimi_tui.hooks import Hooks
 from kimi_tui.injections import Injections, StepView
@@ -40,7 +40,7 @@ from kimi_tui.tools.approval import Approvals
 from kimi_tui.tools.toolset import Toolset
 
 if TYPE_CHECKING:
-    from kimi_tui.agent.subagents import Subagents
+    from kimi_tui.agent.subagents.running import Subagents
 
 _FORK = "/fork makes a copy to go on in."
 

@@ -6,24 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import (
-    browsing,
-    compacting,
-    control,
-    drafting,
-    dropping,
-    pictures,
-    pruning,
-    session_servers,
-    sessions,
-    slash,
-    task_commands,
-    time_travel,
-)
-from kimi_tui.agent.nearness import snooze
-from kimi_tui.agent.pins import pin_entry
-from kimi_tui.agent.proposal import answer_compaction
-from kimi_tui.agent.subagent_past import read_subagent
+from kimi_tui.agent import browsing, control, pictures, session_servers, sessions, slash
+from kimi_tui.agent.compaction import compacting
+from kimi_tui.agent.compaction.nearness import snooze
+from kimi_tui.agent.compaction.pins import pin_entry
+from kimi_tui.agent.compaction.proposal import answer_compaction
+from kimi_tui.agent.subagents.past import read_subagent
+from kimi_tui.agent.tasks import commands as task_commands
+from kimi_tui.agent.travel import drafting, dropping, pruning, time_travel
 from kimi_tui.protocol import commands as say
 from kimi_tui.protocol.events import Noticed
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kimi_tui.agent.desk import Desk, Loop
-from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.steering import FlowCall, Prompt
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.agent.turn_activity import run_turn
 from kimi_tui.flows import Flow, FlowEnd, FlowNode, FlowProgress, FlowRunner, TurnResult, node_text, ralph_flow
 from kimi_tui.protocol.events import FlowEnded, FlowMoved, FlowStarted, Noticed, TurnEnded

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from kimi_tui.agent.dropping import is_dropped
 from kimi_tui.agent.marks import mark_of
-from kimi_tui.agent.rows import first_line
+from kimi_tui.agent.travel.dropping import is_dropped
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TokenShare
 

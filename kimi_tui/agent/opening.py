@@ -9,10 +9,10 @@ from typing import Protocol
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.marks import is_prompt, said
-from kimi_tui.agent.moves import projected
-from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.session_commands import commands_of
 from kimi_tui.agent.surroundings import git_branch
+from kimi_tui.agent.travel.moves import projected
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
 from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import DenwaRenjiError, DMail
-from kimi_tui.agent.subagents import Subagents
+from kimi_tui.agent.subagents.running import Subagents
 from kimi_tui.tools.agent import Agent
 from kimi_tui.tools.base import Tool
 from kimi_tui.tools.standard import standard_tools

@@ -53,7 +53,7 @@ async def fork(agent: Agent, command: Fork) -> None:
     copy = await asyncio.to_thread(fork_session, desk.session)
     await _change_to(agent, copy)
     if command.checkpoint is not None or command.file is not None:
-        from kimi_tui.agent.time_travel import revert_to
+        from kimi_tui.agent.travel.time_travel import revert_to
         from kimi_tui.protocol.commands import RevertTo
 
         await revert_to(agent, RevertTo(command.checkpoint, command.file, command.offset))

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kimi_tui.agent.compact import make_room
+from kimi_tui.agent.compaction.compact import make_room
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import delivery
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import reminder
-from kimi_tui.agent.moves import shown_anew
-from kimi_tui.agent.rows import mark_named, newest_checkpoint, newest_row
 from kimi_tui.agent.stream import Draft, fold
 from kimi_tui.agent.tool_calls import open_call, watch
+from kimi_tui.agent.travel.moves import shown_anew
+from kimi_tui.agent.travel.rows import mark_named, newest_checkpoint, newest_row
 from kimi_tui.llm.model import ModelFault, Usage
 from kimi_tui.llm.retry import stream_with_retry
 from kimi_tui.protocol.events import (

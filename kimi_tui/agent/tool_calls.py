@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from kimi_tui.agent.desk import Desk
-from kimi_tui.agent.files import may_change_files
 from kimi_tui.agent.questions import Answers
+from kimi_tui.agent.travel.files import may_change_files
 from kimi_tui.protocol.events import ToolCallFinished, ToolCallStarted, ToolOutputDelta
 from kimi_tui.protocol.views import ApprovalView, QuestionView, ToolView
 from kimi_tui.tools.base import Call, Decision, ToolResult, failed

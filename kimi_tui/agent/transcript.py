@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from kimi_tui.agent.marks import Mark, mark_of, meta, shown, unwrapped
-from kimi_tui.agent.spans import spans
+from kimi_tui.agent.travel.spans import spans
 from kimi_tui.context import CheckpointMark
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, ThinkPart, ToolCall, VideoURLPart
 from kimi_tui.protocol.views import Entry, SwitchView, ToolView

@@ -6,16 +6,16 @@ import time
 from dataclasses import dataclass, field
 
 from kimi_tui import resources
-from kimi_tui.agent.compact import compact_after_overflow
+from kimi_tui.agent.compaction.compact import compact_after_overflow
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import BackToTheFuture
 from kimi_tui.agent.healing import missing_results
-from kimi_tui.agent.jumps import deliver
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import system_note
-from kimi_tui.agent.rows import newest_checkpoint
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.step import Step, StepOutcome, bookmark, say_beside, take_step
+from kimi_tui.agent.travel.jumps import deliver
+from kimi_tui.agent.travel.rows import newest_checkpoint
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
 

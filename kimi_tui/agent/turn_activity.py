@@ -6,10 +6,10 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.compact import hint_for
+from kimi_tui.agent.compaction.compact import hint_for
 from kimi_tui.agent.landing import land
-from kimi_tui.agent.rows import first_line
 from kimi_tui.agent.steering import Prompt, returned
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.agent.turn import Turn
 from kimi_tui.context import SessionLocked
 from kimi_tui.faults import Fault

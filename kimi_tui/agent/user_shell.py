@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import system_note
-from kimi_tui.agent.rows import newest_checkpoint
+from kimi_tui.agent.travel.rows import newest_checkpoint
 from kimi_tui.protocol.events import EntryAdded, ToolCallFinished, ToolCallStarted, ToolOutputDelta
 from kimi_tui.protocol.messages import Message, TextPart
 from kimi_tui.protocol.views import Entry, ToolView

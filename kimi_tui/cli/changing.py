@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from kimi_tui.agent.derived import plan_after, plan_calls, todos_of
+from kimi_tui.agent.travel.derived import plan_after, plan_calls, todos_of
 from kimi_tui.cli.reading import unreadable
 from kimi_tui.context import Context, SessionLocked, Switch
 from kimi_tui.literal import one_line

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from kimi_tui.agent.files import Files, files_of, nothing_recorded
-from kimi_tui.agent.goals import since_rotation
+from kimi_tui.agent.travel.files import Files, files_of, nothing_recorded
+from kimi_tui.agent.travel.goals import since_rotation
 from kimi_tui.cli.reading import named, open_context
 from kimi_tui.cli.saying import json_option, path_argument, say
 from kimi_tui.cli.sides import Side

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kimi_tui.agent.file_travel import Move, Travelled, travel
-from kimi_tui.agent.files import Files, nothing_recorded
 from kimi_tui.agent.marks import carried_over
+from kimi_tui.agent.travel.file_travel import Move, Travelled, travel
+from kimi_tui.agent.travel.files import Files, nothing_recorded
 from kimi_tui.cli.changing import changed, jumped
 from kimi_tui.cli.reading import open_context
 from kimi_tui.cli.saying import say

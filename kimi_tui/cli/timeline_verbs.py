@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from kimi_tui.agent.file_travel import redo_move, undo_move
+from kimi_tui.agent.travel.file_travel import redo_move, undo_move
 from kimi_tui.cli.changing import changed
 from kimi_tui.cli.reading import named, open_context
 from kimi_tui.cli.saying import json_option, path_argument, say

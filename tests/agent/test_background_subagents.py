@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
-from kimi_tui.agent.task_news import TaskInjectionProvider
+from kimi_tui.agent.tasks.news import TaskInjectionProvider
+from kimi_tui.agent.tasks.session_tasks import SessionTasks
 from kimi_tui.hooks import HookDef
 from kimi_tui.protocol.commands import (
     AnswerApproval,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.agent.compact import over_limit
+from kimi_tui.agent.compaction.compact import over_limit
 from kimi_tui.context import Calibration, Learned, estimate_text_tokens
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.commands import MeasureContext, SwitchModel

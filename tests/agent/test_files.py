@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import BaseModel
 
-from kimi_tui.agent.files import Files
+from kimi_tui.agent.travel.files import Files
 from kimi_tui.protocol.commands import Interrupt, PreviewFile, PreviewRevert, Redo, RevertTo, SendPrompt, Undo
 from kimi_tui.protocol.events import (
     ContextSwitched,
@@ -322,7 +322,7 @@ async def test_a_tool_does_not_wait_for_ever_for_a_folder_that_takes_too_long(
     plant(tmp_path, bin__git=f'#!/bin/sh\ncase "$*" in *ls-files*) sleep 60;; esac\nexec {shutil.which("git")} "$@"\n')
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)
-    monkeypatch.setattr("kimi_tui.agent.files.PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr("kimi_tui.agent.travel.files.PATIENCE_SECONDS", 0.2)
     async with recorded(tmp_path, three_turns()) as (it, work):
         assert (await it.turn("first")).reason == "done"
         assert [notice.text.partition(":")[0] for notice in it.all(Noticed)] == ["files are not recorded yet"]

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from kimi_tui.agent.session_tasks import SessionTasks
 from kimi_tui.agent.session_tools import session_tools
+from kimi_tui.agent.tasks.session_tasks import SessionTasks
 from kimi_tui.protocol.commands import PreviewRevert, RevertTo, SetMode, Undo
 from kimi_tui.protocol.events import RevertPreviewed
 from tests.agent.fakes import Bench, Wait, calls, says

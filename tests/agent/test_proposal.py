@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+from kimi_tui.agent.compaction.nearness import Nearness
+from kimi_tui.agent.compaction.pins import identity, kept_before
 from kimi_tui.agent.gauge import Limits
-from kimi_tui.agent.nearness import Nearness
-from kimi_tui.agent.pins import identity, kept_before
 from kimi_tui.context import Context
 from kimi_tui.protocol.commands import (
     AnswerCompaction,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kimi_tui.agent.subagents import Subagents
+from kimi_tui.agent.subagents.running import Subagents
 from kimi_tui.hooks import HookDef
 from kimi_tui.llm.model import ModelFault, Piece, Request
 from kimi_tui.protocol.commands import AnswerApproval, Interrupt, SendPrompt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kimi_tui.agent.rows import all_rows
+from kimi_tui.agent.travel.rows import all_rows
 from kimi_tui.protocol.commands import (
     ClearContext,
     CompareTimelines,

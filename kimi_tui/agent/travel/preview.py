@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.marks import is_prompt, meta, said
-from kimi_tui.agent.rows import mark_named, rotation_path
-from kimi_tui.agent.spans import owner
+from kimi_tui.agent.travel.rows import mark_named, rotation_path
+from kimi_tui.agent.travel.spans import owner
 from kimi_tui.context import CheckpointRef
 from kimi_tui.context.reading import read_file
 from kimi_tui.protocol.messages import Message

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from kimi_tui.agent.derived import follow, plan_calls
-from kimi_tui.agent.file_travel import Move, redo_move, travel_and_tell, undo_move, with_files
-from kimi_tui.agent.goals import find_goal
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import carried_over
-from kimi_tui.agent.moves import moved
-from kimi_tui.agent.preview import preview
+from kimi_tui.agent.travel.derived import follow, plan_calls
+from kimi_tui.agent.travel.file_travel import Move, redo_move, travel_and_tell, undo_move, with_files
+from kimi_tui.agent.travel.goals import find_goal
+from kimi_tui.agent.travel.moves import moved
+from kimi_tui.agent.travel.preview import preview
 from kimi_tui.context import Switch
 from kimi_tui.protocol.commands import (
     ClearContext,

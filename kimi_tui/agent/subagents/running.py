@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.agent.landing import land
-from kimi_tui.agent.nested import Nested
 from kimi_tui.agent.steering import Prompt
-from kimi_tui.agent.subagent_desk import known_kind, note_run, subagent_desk, subagent_session
+from kimi_tui.agent.subagents.desk import known_kind, note_run, subagent_desk, subagent_session
+from kimi_tui.agent.subagents.nested import Nested
 from kimi_tui.agent.turn import Turn
 from kimi_tui.background import JobEnd, Order
 from kimi_tui.context import SessionLocked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.subagent_past import past_of
+from kimi_tui.agent.subagents.past import past_of
 from kimi_tui.protocol.commands import ReadTask, StopTask
 from kimi_tui.protocol.events import Noticed, TaskRead
 from kimi_tui.tools.text import clean

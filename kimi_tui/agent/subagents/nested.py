@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from kimi_tui.agent.rows import first_line
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.protocol.events import (
     CompactionEnded,
     Event,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kimi_tui.agent.compaction import instruction, request, summary_message
-from kimi_tui.agent.condensing import Task, condense, reply_limit, writer_of
+from kimi_tui.agent.compaction.condensing import Task, condense, reply_limit, writer_of
+from kimi_tui.agent.compaction.plan import instruction, request, summary_message
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.marks import unwrapped
 from kimi_tui.agent.stream import Draft

@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kimi_tui.agent.compaction import CompactionResult, SimpleCompaction
+from kimi_tui.agent.compaction.pins import kept_before
+from kimi_tui.agent.compaction.plan import CompactionResult, SimpleCompaction
+from kimi_tui.agent.compaction.proposal import Declined
+from kimi_tui.agent.compaction.shortening import fitted
+from kimi_tui.agent.compaction.summarising import Summary, edited, summarise
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import Mark, is_prompt, mark_of, unwrapped
-from kimi_tui.agent.moves import moved
-from kimi_tui.agent.pins import kept_before
-from kimi_tui.agent.proposal import Declined
-from kimi_tui.agent.shortening import fitted
-from kimi_tui.agent.summarising import Summary, edited, summarise
 from kimi_tui.agent.transcript import entries_of
+from kimi_tui.agent.travel.moves import moved
 from kimi_tui.context import Calibration
 from kimi_tui.llm.model import ModelFault, Usage
 from kimi_tui.llm.pairing import pair_calls

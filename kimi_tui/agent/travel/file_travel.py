@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.files import Files
-from kimi_tui.agent.goals import Goal
-from kimi_tui.agent.moves import shown_anew
+from kimi_tui.agent.travel.files import Files
+from kimi_tui.agent.travel.goals import Goal
+from kimi_tui.agent.travel.moves import shown_anew
 from kimi_tui.context import Context
 from kimi_tui.faults import Fault
 from kimi_tui.protocol.events import Noticed

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.files import Files
 from kimi_tui.agent.marks import is_prompt, said
-from kimi_tui.agent.rows import mark_named, rotation_path
-from kimi_tui.agent.spans import owner
+from kimi_tui.agent.travel.files import Files
+from kimi_tui.agent.travel.rows import mark_named, rotation_path
+from kimi_tui.agent.travel.spans import owner
 from kimi_tui.context import CheckpointMark, CheckpointRef, Context, read_timeline_file
 from kimi_tui.protocol.messages import Message
 from kimi_tui.session.snapshots import Passage

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.compaction import readable
-from kimi_tui.agent.condensing import Task, condense, writer_of
-from kimi_tui.agent.goals import Goal, find_goal
+from kimi_tui.agent.compaction.condensing import Task, condense, writer_of
+from kimi_tui.agent.compaction.plan import readable
 from kimi_tui.agent.marks import Mark, mark_of
-from kimi_tui.agent.rows import rotation_path
+from kimi_tui.agent.travel.goals import Goal, find_goal
+from kimi_tui.agent.travel.rows import rotation_path
 from kimi_tui.context import compare, read_timeline_file
 from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault

@@ -12,14 +12,14 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+from kimi_tui.agent.compaction.nearness import Nearness
+from kimi_tui.agent.compaction.proposal import Review
 from kimi_tui.agent.dmail import DenwaRenji
-from kimi_tui.agent.files import FilesBeside, nothing_recorded
-from kimi_tui.agent.nearness import Nearness
-from kimi_tui.agent.proposal import Review
 from kimi_tui.agent.session_skills import SessionSkills
 from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.transcript import Transcript
+from kimi_tui.agent.travel.files import FilesBeside, nothing_recorded
 from kimi_tui.context import Context
 from kimi_tui.injections import Injections
 from kimi_tui.protocol.events import Event, Noticed

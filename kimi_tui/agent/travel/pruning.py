@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.browsing import list_rotated
-from kimi_tui.agent.moves import shown_anew
+from kimi_tui.agent.travel.moves import shown_anew
 from kimi_tui.context import Proposal, Pruning
 from kimi_tui.protocol.commands import ListRotations, ProposePruning, PruneRotations
 from kimi_tui.protocol.events import Noticed, PruningProposed

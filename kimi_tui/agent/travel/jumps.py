@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from kimi_tui.agent.desk import Desk
 from kimi_tui.agent.dmail import BackToTheFuture
-from kimi_tui.agent.file_travel import Move, travel_and_tell
 from kimi_tui.agent.landing import land
-from kimi_tui.agent.moves import moved
-from kimi_tui.agent.rows import mark_named
+from kimi_tui.agent.travel.file_travel import Move, travel_and_tell
+from kimi_tui.agent.travel.moves import moved
+from kimi_tui.agent.travel.rows import mark_named
 
 
 async def deliver(desk: Desk, jump: BackToTheFuture, requests: Sequence[int]) -> list[int]:

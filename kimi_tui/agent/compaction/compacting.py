@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kimi_tui.agent.compact import Compaction, hint_for
+from kimi_tui.agent.compaction.compact import Compaction, hint_for
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import Compact
 from kimi_tui.protocol.events import Noticed

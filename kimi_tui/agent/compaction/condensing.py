@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from kimi_tui.agent.compaction.shortening import fitted
 from kimi_tui.agent.desk import Desk
-from kimi_tui.agent.shortening import fitted
 from kimi_tui.agent.stream import Draft
 from kimi_tui.context import estimate_text_tokens
 from kimi_tui.llm.model import ChatModel, ModelFault, Request, TextPiece, ThinkPiece

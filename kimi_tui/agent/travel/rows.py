@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.gauge import Scale
 from kimi_tui.agent.marks import mark_of, said, unwrapped
-from kimi_tui.agent.spans import Span, last_span, owner, prompt_of, spans
 from kimi_tui.agent.transcript import View
+from kimi_tui.agent.travel.spans import Span, last_span, owner, prompt_of, spans
 from kimi_tui.context import CheckpointMark, Context, Projection, Switch, Timeline
 from kimi_tui.protocol.messages import Message, ToolCall
 from kimi_tui.protocol.views import SwitchView, TimelineRow, ToolView

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kimi_tui.agent.gauge import tokens_view
-from kimi_tui.agent.nested import line_of_call
-from kimi_tui.agent.rows import first_line
-from kimi_tui.agent.subagent_desk import FOLDER, known_kind, runs_in, subagent_session
+from kimi_tui.agent.subagents.desk import FOLDER, known_kind, runs_in, subagent_session
+from kimi_tui.agent.subagents.nested import line_of_call
 from kimi_tui.agent.transcript import entries_of
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.context import Projection, read_timeline_file
 from kimi_tui.protocol.commands import ReadSubagent
 from kimi_tui.protocol.events import SubagentRead

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from kimi_tui.agent.desk import Desk
-from kimi_tui.agent.rows import all_rows, lineage, switch_view
 from kimi_tui.agent.transcript import Transcript
+from kimi_tui.agent.travel.rows import all_rows, lineage, switch_view
 from kimi_tui.context import Node, Switch, Timeline
 from kimi_tui.protocol.events import ContextSwitched, TranscriptReset
 from kimi_tui.protocol.views import Entry, SwitchView

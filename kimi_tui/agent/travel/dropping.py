@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import meta
-from kimi_tui.agent.moves import moved
-from kimi_tui.agent.rows import first_line
+from kimi_tui.agent.travel.moves import moved
+from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.protocol.commands import DropResult
 from kimi_tui.protocol.events import Noticed
 from kimi_tui.protocol.messages import Message, TextPart

@@ -1,0 +1,1 @@
+"""Subagents: a tool call that is an agent, on a desk of its own."""

@@ -1,0 +1,1 @@
+"""Background tasks of the open session: found, told of, commanded."""
