@@ -127,21 +127,12 @@ class StandardOpener:
     async def desk(self, session: Session, model: ChatModel) -> Desk:
         """A session with all that its turns need."""
         state, damaged = await asyncio.to_thread(session.load_state)
-        context = Context(
-            session.context_file,
-            durability=self._settings.storage.durability,
-            clock=time.time,
-            calibration=await asyncio.to_thread(self._learned.of, model.view.name),
-        )
-        await context.restore()
-        if context.holder is None:
-            await asyncio.to_thread(session.sweep)
+        context = await self._memory(session, model)
         skills = SessionSkills(skill_roots(session.work_dir, data_folder()), self._emit)
         unusable = await skills.load()
         prompt = await asyncio.to_thread(
             system_prompt, session.work_dir, small=not model.view.tools, skills=skills.listing()
         )
-        summariser = self.model(self._settings.compaction.model) if self._settings.compaction.model else None
         questions, emit = Questions(self._emit), self._emit
         hooks = self._hooks(session)
         denwa_renji, tasks = DenwaRenji(), SessionTasks(session, emit, hooks)
@@ -155,7 +146,7 @@ class StandardOpener:
             state_file=StateFile(session, state, lambda text: emit(Noticed(text, "warning"))),
             context=context,
             model=model,
-            summariser=summariser,
+            summariser=self.model(self._settings.compaction.model) if self._settings.compaction.model else None,
             first_prompt=prompt,
             toolset=toolset,
             approvals=self._approvals(session, state, questions, hooks),
@@ -180,21 +171,21 @@ class StandardOpener:
             servers=servers,
             headless=self._options.headless,
         )
-        desk.approvals.rules += [AllowRule("ReadFile", str(root.path.resolve()), literal=True) for root in skills.roots]
-        if model.view.tools:
-            desk.injections.providers.append(SkillsInjectionProvider(skills, lambda: desk.system_prompt))
-        keep_told(desk)
-        for tool in session_tools(desk):
-            toolset.add(tool)
-        desk.steering.changed = desk.keep_queue
-        await asyncio.to_thread(toolset.specs)  # reads what the tools say of themselves: not in the first step
-        desk.apply_modes()
-        desk.hooks.fire(
-            "SessionStart",
-            "resume" if context.history else "startup",
-            source="resume" if context.history else "startup",
-        )
+        await _furnish(desk)
         return desk
+
+    async def _memory(self, session: Session, model: ChatModel) -> Context:
+        """The session's context, read; what killed writes left is swept when it is ours to write."""
+        context = Context(
+            session.context_file,
+            durability=self._settings.storage.durability,
+            clock=time.time,
+            calibration=await asyncio.to_thread(self._learned.of, model.view.name),
+        )
+        await context.restore()
+        if context.holder is None:
+            await asyncio.to_thread(session.sweep)
+        return context
 
     def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
         file = data_folder() / "mcp.json"
@@ -247,3 +238,19 @@ class StandardOpener:
     def _dirs(self, session: Session, state: SessionState) -> tuple[Path, ...]:
         named = [*self._options.add_dirs, *(Path(text) for text in state.additional_dirs)]
         return tuple(dict.fromkeys((session.work_dir / path).resolve() for path in named))
+
+
+async def _furnish(desk: Desk) -> None:
+    """What needs the desk itself: its tools, the listing of skills, and the hooks that hear of its start."""
+    roots = [root.path.resolve() for root in desk.skills.roots]
+    desk.approvals.rules += [AllowRule("ReadFile", str(root), literal=True) for root in roots]
+    if desk.model.view.tools:
+        desk.injections.providers.append(SkillsInjectionProvider(desk.skills, lambda: desk.system_prompt))
+    keep_told(desk)
+    for tool in session_tools(desk):
+        desk.toolset.add(tool)
+    desk.steering.changed = desk.keep_queue
+    await asyncio.to_thread(desk.toolset.specs)  # reads what the tools say of themselves: not in the first step
+    desk.apply_modes()
+    source = "resume" if desk.context.history else "startup"
+    desk.hooks.fire("SessionStart", source, source=source)
