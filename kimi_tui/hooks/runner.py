@@ -131,9 +131,7 @@ async def _feed(stdin: asyncio.StreamWriter, body: bytes) -> None:
     with contextlib.suppress(ConnectionError):
         stdin.write(body)
         await stdin.drain()
-    with contextlib.suppress(ConnectionError):
-        stdin.close()
-        await stdin.wait_closed()
+    stdin.close()  # not waited for: Python 3.11 takes it amiss, once the pipe has closed, if that was cancelled
 
 
 async def _read(stream: asyncio.StreamReader) -> str:
