@@ -25,8 +25,6 @@ BOUNDED = (
     "kimi_tui.agent.travel.files.CLOSING_SECONDS",
     "kimi_tui.agent.session_servers.PATIENCE",
     "kimi_tui.agent.travel.files.PATIENCE_SECONDS",
-    "kimi_tui.agent.session_servers.PATIENCE",
-    "kimi_tui.background.job.ENDING",
     "kimi_tui.background.job.ENDING",
     "kimi_tui.background.kept.SETTLE",
     "kimi_tui.background.tasks.PATIENCE",
