@@ -137,6 +137,14 @@ async def test_nothing_is_left_beside_a_changed_file(desk: Desk) -> None:
     assert [path.name for path in (desk.work_dir / "deep/er").iterdir()] == ["a.txt"]
 
 
+async def test_a_program_that_is_mended_within_a_second_does_not_run_as_it_was_before(desk: Desk) -> None:
+    path = put(desk, b"ANSWER = 1\n", "answer.py")
+    before = path.stat()
+    await desk.run(StrReplaceFile(), path="answer.py", edit={"old": "1", "new": "2"})
+    after = path.stat()
+    assert after.st_size == before.st_size and int(after.st_mtime) > int(before.st_mtime)
+
+
 async def test_overwriting_keeps_crlf_and_encoding_of_the_old_file(desk: Desk) -> None:
     path = put(desk, "\ufeffa\r\nb\r\n".encode("utf-16-le"))
     result = await desk.run(WriteFile(), path="a.txt", content="c\nd\n")
