@@ -119,5 +119,5 @@ class Panel(Vertical):
         self._hints_changed()
 
     def _hints_changed(self) -> None:
-        self.query_one(".head", Sheet).changed()
-        self.query_one(".hints", Sheet).changed()
+        for sheet in self.query(".head, .hints").results(Sheet):  # none yet, or none any more, when the window changes
+            sheet.changed()
