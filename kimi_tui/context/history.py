@@ -153,6 +153,7 @@ class History(Sequence[Message]):
         """Forgets everything from position `length` on. Reports are forgotten apart (`cut_reports`)."""
         del self._bodies[length:]
         del self._costs[length:]
+        self._taught = None  # other messages may come, and a report that looks the same
 
     def cut_reports(self, last: Report) -> None:
         """Forgets all after the last one that is meant."""

@@ -58,6 +58,22 @@ async def test_going_back_forgets_what_later_reports_taught(tmp_path: Path) -> N
     assert again.token_count_with_pending == before
 
 
+async def test_a_report_that_looks_the_same_after_going_back_teaches_what_it_is_of(tmp_path: Path) -> None:
+    context = await opened(tmp_path)
+    await context.checkpoint(False)
+    for kind in ("english", "chinese"):
+        await context.append_message(user(TEXTS[kind] * 4))
+        await context.update_token_count(COUNTS["claude"]["english"] * 4)
+        assert context.calibration
+        known = context.calibration.state
+        if kind == "english":
+            await context.revert_to(0)
+            await context.checkpoint(False)
+    await context.close()
+    again = await opened(tmp_path)
+    assert again.calibration and again.calibration.state == known
+
+
 async def test_what_a_jump_leaves_is_told_as_it_will_be_counted(tmp_path: Path) -> None:
     context = await reported(tmp_path, "chinese", "cl100k")
     await context.append_message(user(TEXTS["chinese"]))
