@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kimi_tui.context.tokens import UNIT, Calibration, Cost, text_cost, total
+from kimi_tui.context.calibration import Calibration, Cost
+from kimi_tui.context.tokens import text_cost, total
 
 LOOKED_AT = 4
 """So many of the newest reports are tried, until one teaches something."""
-
-_PLAIN, _WIDE = (0.75, 1.35), (0.5, 1.7)
-"""Between which factors the tokenizers of all models lie. What a report counts beyond them is something else: tools."""
 
 
 class Report(NamedTuple):
@@ -37,15 +35,7 @@ def taught_by(
             continue
         if before == nothing and prompt:
             found = total([found, text_cost(prompt)])
-        if _credible(found, report.tokens - before.tokens):
-            calibration = Calibration()
-            untaught = calibration.state
-            calibration.learn(found, report.tokens - before.tokens)
-            if calibration.state != untaught:
-                return calibration
+        calibration = Calibration()
+        if calibration.learn(found, report.tokens - before.tokens):
+            return calibration
     return None
-
-
-def _credible(cost: Cost, exact: int) -> bool:
-    least, most = ((cost.plain * plain + cost.wide * wide) / UNIT for plain, wide in zip(_PLAIN, _WIDE, strict=True))
-    return least <= exact <= most

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kimi_tui.context import index, lines
 from kimi_tui.context.adoption import build_timeline
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.disk import Disk, read_at
 from kimi_tui.context.history import thinks
 from kimi_tui.context.index import Index
@@ -29,7 +30,6 @@ from kimi_tui.context.reading import LAZY_ABOVE, fold, read_file
 from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
-from kimi_tui.context.tokens import Calibration
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
