@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kimi_tui.context.calibration import UNIT, UNTAUGHT, Calibration, Cost
 from kimi_tui.context.costs import COSTS, TOKENIZERS
+from kimi_tui.context.pictures import patched, size_of, tiled
 from kimi_tui.context.pieces import pieces
 from kimi_tui.protocol.messages import AudioURLPart, ImageURLPart, Message, TextPart, VideoURLPart
 
@@ -17,8 +18,12 @@ def _everywhere(tokens: int) -> Cost:
     return (tokens * UNIT,) * len(TOKENIZERS)
 
 
-_IMAGE, _SOUND, _CALL = map(_everywhere, (1000, 2000, 5))
-"""Providers count media by size or time, which a message does not tell: a usual figure."""
+_UNSEEN_IMAGE, _SOUND = _everywhere(1000), _everywhere(2000)
+"""Usual figures: providers count sounds and films by time, which a message does not tell, as it does not tell the
+size of an image that is somewhere else."""
+
+_CALL = _everywhere(5)
+"""What stands around a call's name and arguments."""
 
 _LONG, _WINDOW, _WINDOWS = 1_000_000, 50_000, 8
 """Characters. Of a longer text only some windows are looked at."""
@@ -42,11 +47,18 @@ def _cost_of(text: str) -> Cost:
 def message_cost(message: Message) -> Cost:
     """Text, media and tool calls. Reasoning is not counted: most providers do not take it back."""
     costs = [text_cost(part.text) for part in message.content if isinstance(part, TextPart)]
-    costs += [_IMAGE for part in message.content if isinstance(part, ImageURLPart)]
+    costs += [_image_cost(part.image_url.url) for part in message.content if isinstance(part, ImageURLPart)]
     costs += [_SOUND for part in message.content if isinstance(part, AudioURLPart | VideoURLPart)]
     for call in message.tool_calls or ():
         costs += [text_cost(call.function.name), text_cost(call.function.arguments), _CALL]
     return total(costs)
+
+
+def _image_cost(url: str) -> Cost:
+    size = size_of(url)
+    if size is None:
+        return _UNSEEN_IMAGE
+    return tuple(UNIT * (tiled(size) if name.startswith("gpt") else patched(size)) for name in TOKENIZERS)
 
 
 def total(costs: Iterable[Cost]) -> Cost:

@@ -81,13 +81,7 @@ def written(request: Request, dialect: Dialect, memory: Memory) -> list[Written]
 
 
 def tools_to_provider(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-        }
-        for tool in tools
-    ]
+    return [tool.sent for tool in tools]
 
 
 def _say(messages: list[Written], parts: list[dict[str, Any]]) -> None:
