@@ -88,3 +88,8 @@ def test_importing_a_room_does_not_load_what_it_must_not_know(module: str, absen
     code = f"import sys, {module}; print(*(set({absent!r}) & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
