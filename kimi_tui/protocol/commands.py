@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kimi_tui.protocol.views import PruneStep
+from kimi_tui.protocol.views import Draft, PruneStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,9 +345,9 @@ class AddDir(Command):
 
 @dataclass(frozen=True, slots=True)
 class KeepDraft(Command):
-    """The unsent text of the prompt, kept over a restart."""
+    """What stands unsent in the prompt now, kept over a restart; an empty one is forgotten."""
 
-    text: str
+    draft: Draft
 
 
 @dataclass(frozen=True, slots=True)

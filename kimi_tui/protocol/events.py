@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kimi_tui.protocol.views import (
     ApprovalView,
     DiffView,
+    Draft,
     Entry,
     FlowKind,
     FlowView,
@@ -76,7 +77,8 @@ class SessionOpened(Event):
     commands: tuple[SlashCommand, ...] = ()
     history: tuple[str, ...] = ()
     """Earlier prompts of this folder, oldest first."""
-    draft: str = ""
+    draft: Draft = field(default_factory=Draft)
+    """What stood unsent in the prompt when the session was last open."""
     resume_hint: str = ""
     """The command that opens this session again; printed at exit. Empty while nothing is worth resuming."""
 

@@ -32,6 +32,16 @@ Outcome = Literal["running", "ok", "error", "rejected", "interrupted", "timeout"
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """What stands unsent in the prompt: its text as it is shown, and what its tags stand for."""
+
+    text: str = ""
+    pastes: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    """Data URLs."""
+
+
+@dataclass(frozen=True, slots=True)
 class DiffView:
     """A change to one file, as the approval and the tool card draw it."""
 
