@@ -10,6 +10,7 @@ from kimi_tui.cli.pace import keep_pace
 from kimi_tui.cli.secrets import masked
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
+from kimi_tui.own_environment import conceal
 from kimi_tui.protocol.commands import ListSessions
 from kimi_tui.protocol.ports import AgentPort
 
@@ -18,6 +19,7 @@ async def connect(options: LaunchOptions) -> AgentPort:
     """The agent. Raises `Fault`, whose text is one line with what to do; the details of any other fault are logged."""
     start_logging()
     keep_pace()
+    conceal()
     try:
         bootstrap = await asyncio.to_thread(import_module, "kimi_tui.bootstrap")
         port: AgentPort = await bootstrap.connect(options)

@@ -246,3 +246,12 @@ async def test_the_preview_follows_where_the_chat_points() -> None:
         app.pane.timeline.point_at(None)
         await settled(pilot)
         assert app.pane.preview.aimed is None
+
+
+async def test_any_sign_can_be_pressed() -> None:
+    app = Play()
+    async with app.run_test(size=(120, 34)) as pilot:
+        for sign in "@#$%&()*+,-.:;<=>?[]^_`{|}~":
+            await pilot.press(sign)
+        await settled(pilot)
+        assert app.is_running

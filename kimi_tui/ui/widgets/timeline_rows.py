@@ -72,7 +72,7 @@ class TimelineRows(SearchedLines):
 
     def show(self, rows: Sequence[TimelineRow]) -> None:
         """The whole tree, newest first. The cursor stays on its row where that is still there."""
-        kept = self.key_at(self.cursor)
+        kept = self.row_key(self.cursor)
         self.list.load(rows)
         self.marked = None
         place = self.list.find(kept) if kept else None
@@ -108,7 +108,7 @@ class TimelineRows(SearchedLines):
 
     def add_branch(self, file: str, rows: Sequence[TimelineRow]) -> None:
         """The steps of a rotation, newest first, as `branch_rows` makes them: the answer to `BranchAsked`."""
-        kept = self.key_at(self.cursor)
+        kept = self.row_key(self.cursor)
         self.list.add_branch(file, rows)
         place = self.list.find(kept) if kept else None
         self.cursor = 0 if place is None else place + 1
@@ -134,7 +134,7 @@ class TimelineRows(SearchedLines):
     def _row_at(self, index: int) -> TimelineRow | None:
         return self.list.at(index - 1) if 0 < index <= len(self.list) else None
 
-    def key_at(self, index: int) -> Key | None:
+    def row_key(self, index: int) -> Key | None:
         row = self._row_at(index)
         return key_of(row) if row else None
 
