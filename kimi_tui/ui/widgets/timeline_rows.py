@@ -165,7 +165,7 @@ class TimelineRows(SearchedLines):
         return [self._lead(index), *spread(live, [], width - 2)]
 
     def _lead(self, index: int) -> Span:
-        if index and self.marked is not None and self.marked == self.key_at(index):
+        if index and self.marked is not None and self.marked == self.row_key(index):
             return "d", "found"
         return (self.marks.cursor if index == self.cursor and self.has_focus else " "), "now"
 
