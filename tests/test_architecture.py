@@ -12,7 +12,18 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kimi_tui"
 
-BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults", "literal", "sizes"}
+BASE = {
+    "settings",
+    "resources",
+    "options",
+    "config_file",
+    "config_layers",
+    "places",
+    "faults",
+    "literal",
+    "sizes",
+    "own_environment",
+}
 PROTOCOL = BASE | {"protocol"}
 CONTEXT = PROTOCOL | {"context"}
 ENGINE = CONTEXT | {"session", "llm"}
@@ -30,6 +41,7 @@ MAY_USE: dict[str, set[str]] = {
     "places": {"faults"},
     "faults": set(),
     "literal": set(),
+    "own_environment": set(),
     "protocol": set(),
     "context": PROTOCOL,
     "session": CONTEXT,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -100,7 +99,6 @@ class KimiApp(Leaving):
         return self.chat
 
     def on_mount(self) -> None:
-        gc.set_threshold(20_000, 50, 1_000)
         for problem in keymap.problems(
             self.options.keys, keymap.defaults((*self.BINDINGS, *keymap.bindings_of(self.chat)))
         ):

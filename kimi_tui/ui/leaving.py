@@ -71,7 +71,7 @@ class Leaving(App[None]):
             self.exit()
             return
         self._leaving = True
-        self._agent.submit(cmd.KeepDraft(self.chat.editor.whole))
+        self._agent.submit(cmd.KeepDraft(self.chat.editor.draft))
         self._agent.submit(cmd.Close())
         self.set_timer(PATIENCE, self.exit)
 

@@ -6,7 +6,16 @@ Jumps (`RevertTo`, `Undo`, `Redo`, `RestoreRotation`, `ClearContext`, `DropResul
 """
 
 from kimi_tui.protocol.commands.base import Command
-from kimi_tui.protocol.commands.beside import ListMcp, ReadSubagent, ReadTask, RestartMcp, StopTask
+from kimi_tui.protocol.commands.beside import (
+    AnswerSignInMcp,
+    ListMcp,
+    ReadSubagent,
+    ReadTask,
+    RestartMcp,
+    SignInMcp,
+    SignOutMcp,
+    StopTask,
+)
 from kimi_tui.protocol.commands.compaction import (
     AnswerCompaction,
     Compact,
@@ -67,6 +76,7 @@ __all__ = [
     "AnswerApproval",
     "AnswerCompaction",
     "AnswerQuestion",
+    "AnswerSignInMcp",
     "ChangeRotation",
     "ClearContext",
     "Close",
@@ -107,6 +117,8 @@ __all__ = [
     "SendPrompt",
     "SetMode",
     "SetTitle",
+    "SignInMcp",
+    "SignOutMcp",
     "SnoozeCompaction",
     "Steer",
     "StopDraft",

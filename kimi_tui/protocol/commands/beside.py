@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kimi_tui.protocol.commands.base import Command
 
@@ -36,5 +36,27 @@ class ListMcp(Command):
 @dataclass(frozen=True, slots=True)
 class RestartMcp(Command):
     """Starts a server anew, whatever state it is in."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignInMcp(Command):
+    """Has the user sign in to a server with a browser; `McpChanged` tells the address. Begun again, it starts over."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSignInMcp(Command):
+    """Where the browser ended up, for a browser on another machine that cannot come back by itself."""
+
+    name: str
+    address: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SignOutMcp(Command):
+    """Stops a sign-in that is under way, and forgets the one that is kept."""
 
     name: str

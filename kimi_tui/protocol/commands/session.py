@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kimi_tui.protocol.commands.base import Command
+from kimi_tui.protocol.views.session import Draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ class AddDir(Command):
 
 @dataclass(frozen=True, slots=True)
 class KeepDraft(Command):
-    """The unsent text of the prompt, kept over a restart."""
+    """What stands unsent in the prompt now, kept over a restart; an empty one is forgotten."""
 
-    text: str
+    draft: Draft
 
 
 @dataclass(frozen=True, slots=True)

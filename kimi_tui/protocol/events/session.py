@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kimi_tui.protocol.events.base import Event
 from kimi_tui.protocol.views.chat import Entry
-from kimi_tui.protocol.views.session import ModelView, Modes, SessionView, SlashCommand
+from kimi_tui.protocol.views.session import Draft, ModelView, Modes, SessionView, SlashCommand
 from kimi_tui.protocol.views.timeline import SwitchView, TimelineRow
 from kimi_tui.protocol.views.tokens import Tokens
 
@@ -30,7 +30,8 @@ class SessionOpened(Event):
     commands: tuple[SlashCommand, ...] = ()
     history: tuple[str, ...] = ()
     """Earlier prompts of this folder, oldest first."""
-    draft: str = ""
+    draft: Draft = field(default_factory=Draft)
+    """What stood unsent in the prompt when the session was last open."""
     resume_hint: str = ""
     """The command that opens this session again; printed at exit. Empty while nothing is worth resuming."""
 

@@ -9,7 +9,7 @@ from kimi_tui.protocol.views.beside import McpServerView, McpState, SubagentView
 from kimi_tui.protocol.views.chat import DiffView, Entry, EntryKind, Outcome, ToolView
 from kimi_tui.protocol.views.flows import FlowKind, FlowNodeView, FlowView
 from kimi_tui.protocol.views.rotations import PruneStep, PruningView, RotationView
-from kimi_tui.protocol.views.session import Completion, ModelView, Modes, SessionView, SlashCommand, TodoItem
+from kimi_tui.protocol.views.session import Completion, Draft, ModelView, Modes, SessionView, SlashCommand, TodoItem
 from kimi_tui.protocol.views.timeline import (
     FileFate,
     FileTouched,
@@ -25,6 +25,7 @@ __all__ = [
     "ApprovalView",
     "Completion",
     "DiffView",
+    "Draft",
     "Entry",
     "EntryKind",
     "FileFate",

@@ -59,8 +59,8 @@ class TaskView:
     """The subagent that it is, as it stands; None for a command."""
 
 
-McpState = Literal["starting", "ready", "failed", "stopped"]
-"""`failed` is tried again after a while; `stopped` stays so until it is asked for."""
+McpState = Literal["starting", "ready", "failed", "stopped", "locked"]
+"""`failed` is tried again after a while; `stopped` stays so until it is asked for, `locked` until the user signs in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +84,7 @@ class McpServerView:
     """When it is started again by itself."""
     said: str = ""
     """The newest lines that a server over stdio wrote to its standard error, without secrets."""
+    sign_in_at: str = ""
+    """The address where the user signs in, while that is waited for."""
+    signed_in: bool = False
+    """A sign-in is kept for it."""

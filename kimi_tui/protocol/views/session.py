@@ -7,6 +7,16 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """What stands unsent in the prompt: its text as it is shown, and what its tags stand for."""
+
+    text: str = ""
+    pastes: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    """Data URLs."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelView:
     name: str
     """What the user calls it: `local`, `kimi`, `moonshot/kimi-k2`."""
