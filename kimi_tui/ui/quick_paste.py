@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterable
 
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.message import Message
+
+from kimi_tui.ui.any_input import AnyInput, decoder
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 
 
-class QuickPaste(XTermParser):
+class QuickPaste(AnyInput):
     """Reads the terminal's input; pastes whose beginning comes in one piece are collected here."""
 
     def __init__(self, debug: bool = False) -> None:
@@ -27,7 +28,7 @@ class QuickPaste(XTermParser):
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
-            yield from super().feed(data)  # says that the input has ended
+            yield from super().feed(data)
         while data:
             if self._pasted is None:
                 before, begin, data = (self._held + data).partition(BEGIN)
@@ -55,4 +56,4 @@ def teach() -> None:
     if sys.platform != "win32":
         from textual.drivers import linux_driver
 
-        vars(linux_driver)["XTermParser"] = QuickPaste
+        vars(linux_driver).update(XTermParser=QuickPaste, getincrementaldecoder=decoder)
