@@ -61,9 +61,10 @@ def _jpeg_sizes(data: bytes) -> Iterator[Size]:
 def _webp_size(data: bytes) -> Size | None:
     match data[12:16]:
         case b"VP8X":
-            return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+            edges = struct.unpack_from("3s3s", data, 24)
+            return int.from_bytes(edges[0], "little") + 1, int.from_bytes(edges[1], "little") + 1
         case b"VP8L":
-            bits = int.from_bytes(data[21:25], "little")
+            [bits] = struct.unpack_from("<I", data, 21)
             return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
         case b"VP8 ":
             width, height = _pair("<HH", data, 26)

@@ -6,13 +6,14 @@ A pure function of the file: after a restart the pending part is estimated as it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from kimi_tui.context.calibration import Calibration, Cost
 from kimi_tui.context.tokens import text_cost, total
 
-LOOKED_AT = 4
-"""So many of the newest reports are tried, until one teaches something."""
+LOOKED_AT = 6
+"""So many of the newest reports teach."""
 
 
 class Report(NamedTuple):
@@ -23,19 +24,20 @@ class Report(NamedTuple):
     tokens: int
 
 
+_NOTHING = Report(0, 0)
+
+
 def taught_by(
     reports: Sequence[Report], cost: Callable[[int, int], Cost | None], prompt: str | None
 ) -> Calibration | None:
-    """`cost(start, stop)` is that of these messages, None for such as teach nothing. None when no report teaches."""
-    nothing = Report(0, 0)
-    for number in range(len(reports) - 1, max(-1, len(reports) - 1 - LOOKED_AT), -1):
-        before, report = (reports[number - 1] if number else nothing), reports[number]
+    """`cost(start, stop)` is that of these messages, None for such as teach nothing; of more than `LOOKED_AT` reports
+    the first is only what the second adds to. None when no report teaches."""
+    calibration, taught = Calibration(), False
+    earlier = [_NOTHING, *reports] if len(reports) <= LOOKED_AT else reports
+    for before, report in pairwise(earlier):
         found = cost(before.covers, report.covers)
-        if found is None:
-            continue
-        if before == nothing and prompt:
-            found = total([found, text_cost(prompt)])
-        calibration = Calibration()
-        if calibration.learn(found, report.tokens - before.tokens):
-            return calibration
-    return None
+        if found is not None:
+            if before == _NOTHING and prompt:
+                found = total([found, text_cost(prompt)])
+            taught |= calibration.learn(found, report.tokens - before.tokens)
+    return calibration if taught else None
