@@ -55,7 +55,7 @@ class Calibration:
     """How far, usually, such a model's weights are from any blend."""
     _DRIFT = 1e-6
     """Variance that each report adds, so that learning never ends."""
-    _LEAST = 150
+    _LEAST = 30
     """Tokens. Smaller reports say more about message wrappers than about text."""
 
     def __init__(self, likely: Mapping[str, float] = _USUAL, doubt: float = 1.0) -> None:
@@ -131,8 +131,9 @@ class Calibration:
 
 
 def _usual_error(tokens: float) -> float:
-    """Of the estimate of a text of so many tokens by its own column: as measured, as a share."""
-    return math.hypot(0.012, 0.04 * math.sqrt(500 / tokens))
+    """Of the estimate of a text of so many tokens by its own column, as a share: as measured, and a message's wrapper
+    more or less."""
+    return math.hypot(0.012, 0.04 * math.sqrt(500 / tokens), 4 / tokens)
 
 
 def _likelihood(error: float, variance: float) -> float:

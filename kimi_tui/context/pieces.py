@@ -7,7 +7,7 @@ counts as is worked out once.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from itertools import pairwise
 
@@ -77,7 +77,7 @@ _PIECES = re.compile(
 
 def pieces(text: str) -> Counts:
     data = text.encode("utf-8", "replace")
-    counts = Counter[str]()
+    counts = defaultdict[str, int](int)
     for piece, number in Counter(_PIECES.findall(_kinds(data, text.isascii()))).items():
         for kind, each in _counted(piece):
             counts[kind] += each * number
@@ -107,6 +107,10 @@ def _seams(word: bytes) -> int:
 @lru_cache(maxsize=1 << 12)
 def _counted(piece: bytes) -> tuple[tuple[str, int], ...]:
     """The rows that such a piece counts in, and how often in each."""
+    return tuple((kind, times) for kind, times in _rows(piece) if times)
+
+
+def _rows(piece: bytes) -> tuple[tuple[str, int], ...]:
     bare = piece.strip(b" \n")
     if not bare:
         return ((_blank(piece), 1),)
