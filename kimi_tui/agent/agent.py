@@ -104,7 +104,7 @@ class Agent:
 
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
-        if self.busy or self.desk.read_only:
+        if self.busy or self._closing or self.desk.read_only:
             return
         if not self.readiness.ready:
             if self.desk.steering.waiting:
