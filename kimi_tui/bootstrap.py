@@ -19,11 +19,11 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.saving import StateFile, UnsentDraft
 from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
 from kimi_tui.agent.session_tools import session_tools
-from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
 from kimi_tui.agent.tasks.news import TaskInjectionProvider
@@ -40,7 +40,7 @@ from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.llm.weights import MODELS
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import data_folder, logs_folder, require_writable, sessions_folder
+from kimi_tui.places import data_folder, grants_folder, logs_folder, mcp_file, require_writable, sessions_folder
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
@@ -144,6 +144,7 @@ class StandardOpener:
             session=session,
             state=state,
             state_file=StateFile(session, state, lambda text: emit(Noticed(text, "warning"))),
+            unsent=UnsentDraft(session, lambda text: emit(Noticed(text, "warning"))),
             context=context,
             model=model,
             summariser=self.model(self._settings.compaction.model) if self._settings.compaction.model else None,
@@ -188,8 +189,9 @@ class StandardOpener:
         return context
 
     def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
-        file = data_folder() / "mcp.json"
-        return SessionServers(self._settings.mcp, file, session.work_dir, logs_folder(), toolset, self._emit)
+        return SessionServers(
+            self._settings.mcp, mcp_file(), session.work_dir, logs_folder(), grants_folder(), toolset, self._emit
+        )
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""
