@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from kimi_tui.protocol.views import TodoItem
 from kimi_tui.tools.ask_user import AskUserQuestion
@@ -152,6 +153,11 @@ async def test_a_question_that_nobody_answers_is_given_up_politely(
     result = await desk.run(AskUserQuestion(), questions=[QUESTION])
     assert result.outcome == "ok"
     assert "There is no answer" in result.message
+
+
+def test_a_letter_that_says_nothing_is_not_sent() -> None:
+    with pytest.raises(ValidationError):
+        SendDMail.Params(message="", checkpoint_id=0)
 
 
 async def test_a_dmail_is_parked_or_its_refusal_told(desk: Desk) -> None:
