@@ -54,9 +54,7 @@ class Agent:
             await self.show()
             while not isinstance(command := await self._inbox.get(), Close):
                 self._dispatch(command)
-                await asyncio.sleep(
-                    0
-                )  # what was started gets to its first line, where it can be cancelled in good order
+                await asyncio.sleep(0)  # what was started gets to its first line: there it can be cancelled
         except Exception as fault:
             log.exception("the agent broke")
             self.emit(Failed(f"{type(fault).__name__}: {fault}"))
