@@ -240,6 +240,7 @@ async def test_with_several_ways_the_user_chooses_one(
     desk.answers = answers
     modes.plan.write_text("A or B\n")
     result = await desk.run(ExitPlanMode(modes.leave), options=[{"label": "A"}, {"label": "B"}])
+    assert desk.live == ["A or B\n"], "the plan can be read while the ways are shown"
     assert told in result.message
     assert modes.log == (["leave"] if left else [])
 
