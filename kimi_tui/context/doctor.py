@@ -156,11 +156,12 @@ def _of_checkpoints(projection: Projection, live: bool) -> Iterator[Finding]:
 
 
 def _of_folder(paths: Paths) -> Iterator[Finding]:
-    rotations = paths.numbers()
+    listing = paths.listed()
+    rotations = listing.numbers()
     if rotations and paths.live.exists() and not paths.live.stat().st_size and not _emptied(paths):
         what = "The live file is empty though there are rotations: a switch was broken off."
         yield Finding("damage", paths.live.name, what, cure="the newest rotation takes its place")
-    for stray in paths.stray():
+    for stray in listing.stray():
         yield Finding("note", stray.name, "A switch was broken off before it happened.", cure="the file is removed")
     there = {paths.rotation(number).name for number in rotations}
     told = Journal(paths, Disk()).read()

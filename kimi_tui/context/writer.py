@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.thread import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 
 from kimi_tui.context.store import Publish
@@ -14,11 +16,15 @@ from kimi_tui.context.store import Publish
 T = TypeVar("T")
 
 
+@cache
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Of our own: what others do in threads must not hold a log up. One set a process: a forked one has no threads."""
+    return ThreadPoolExecutor(16, thread_name_prefix="context")
+
+
 class Writer:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context")
-        """Of our own: what others do in threads must not hold the log up."""
 
     async def at_once(self, work: Callable[[], Publish]) -> None:
         """For what takes microseconds: done on the spot."""
@@ -28,7 +34,7 @@ class Writer:
     async def in_thread(self, work: Callable[[], tuple[T, Publish]]) -> T:
         """For what may wait for the disk."""
         async with self._turn:
-            job = self._thread.submit(work)
+            job = _threads(os.getpid()).submit(work)
             try:
                 result, publish = await asyncio.wrap_future(job)
             except asyncio.CancelledError:
