@@ -21,7 +21,7 @@ from kimi_tui.context.projection import Problem, Projection
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.rescue import fused_records, split_record
 from kimi_tui.context.store import Store
-from kimi_tui.context.switching import replace_with
+from kimi_tui.context.switching import repaired
 
 Severity = Literal["damage", "warning", "note"]
 
@@ -189,7 +189,7 @@ def repair(path: Path, disk: Disk | None = None) -> Report:
         pieces, damaged, rescued = _mended_pieces(store)
         if damaged:
             what = f"{_some(damaged, 'damaged line')} left out, {_some(rescued, 'record')} rescued from them"
-            switch, publish = replace_with(store, "repair", pieces, note=what)
+            switch, publish = repaired(store, pieces, note=what)
             publish()
             mended.append(f"{what}; the old file is {switch.file}.")
     finally:

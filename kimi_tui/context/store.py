@@ -6,6 +6,7 @@ the disk has said yes, and what is left cannot fail.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -65,6 +66,8 @@ class Store:
         self._clock = clock
         self._lock = SessionLock(self.paths.lock)
         self._indexing = Indexing(self.log, disk)
+        self._torn = False
+        """The last line lacks its end, and the disk has not let us add it yet."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
 
@@ -78,9 +81,13 @@ class Store:
         """Reads the session for writing, or for reading when somebody else writes it. Raises `OSError`."""
         problems: list[Problem] = []
         self._keeps_lock = not self._read_only and self._take_lock(problems)
-        with without_collector():
-            timeline = self._look_around(problems)
-            projection, size = self._load(problems, mend=self._keeps_lock)
+        try:
+            with without_collector():
+                timeline = self._look_around(problems)
+                projection, size = self._load(problems, mend=self._keeps_lock)
+        except BaseException:
+            self._let_go()
+            raise
 
         def publish() -> None:
             self.projection, self.log.size, self.timeline = projection, size, timeline
@@ -116,11 +123,12 @@ class Store:
             projection, torn = self._indexing.read()
         except FileNotFoundError:
             return self.calibrated(Projection(self.paths.live.name)), 0
-        if torn and mend and projection.size:
-            problems.append(_told_as_torn(projection))
+        self._torn = torn and projection.size > 0
+        if self._torn and mend:
             self.log.size = projection.size
-            self.log.append(b"\n")
-            projection.seal()
+            with contextlib.suppress(OSError):  # the first write tries again; reading needs no room on the disk
+                self._seal(projection)
+            problems.append(_told_as_torn(projection, closed=not self._torn))
         return self.calibrated(projection), projection.size
 
     # --- writing ---
@@ -156,9 +164,11 @@ class Store:
 
     def _catch_up(self) -> None:
         state = self.log.state()
-        if state == "grown":
+        if state == "ours" and self._torn:
+            self._seal(self.projection)
+        elif state == "grown" and not self._torn:
             self._take_in_tail()
-        elif state == "replaced":
+        elif state in ("grown", "replaced"):
             self._take_in_whole()
         elif state == "missing":
             self.log.switch([Span(None, 0, self.log.size)], keep_old=False, announce=_nobody)
@@ -175,7 +185,7 @@ class Store:
             torn = fold(file, self.projection)
         self.log.size = self.projection.size
         if torn:
-            self._seal()
+            self._seal(self.projection)
         count = len(self.projection.history) - before
         self._tell(f"Another program writes to this file too; {count} message{'s' * (count != 1)} came in.", "foreign")
 
@@ -185,12 +195,15 @@ class Store:
         self.log.open()
         with self.paths.live.open("rb") as file:
             if read_at(file.fileno(), 1, size - 1) != b"\n":
-                self._seal()
+                self._seal(self.projection)
 
-    def _seal(self) -> None:
-        """Without a sync of its own: if it is lost the line is torn again, and what follows is synced with it."""
+    def _seal(self, projection: Projection) -> None:
+        """Closes the last line. Needs no sync: if it is lost the line is torn again, and what follows is synced with
+        it."""
+        self._torn = True
         self.log.append(b"\n")
-        self.projection.seal()
+        self._torn = False
+        projection.seal()
 
     def _take_in_whole(self) -> None:
         self.log.close()
@@ -288,9 +301,12 @@ class Store:
         if self._keeps_lock:
             self._indexing.save()
         self.log.close()
+        self._let_go()
+        return _nothing
+
+    def _let_go(self) -> None:
         self._lock.release()
         self._keeps_lock = False
-        return _nothing
 
 
 def _nothing() -> None:
@@ -301,11 +317,13 @@ def _nobody(rotation: str) -> None:
     """A switch that leaves no rotation has nobody to tell."""
 
 
-def _told_as_torn(projection: Projection) -> Problem:
+def _told_as_torn(projection: Projection, *, closed: bool) -> Problem:
     """One word about the last line, in place of what was said of it as damaged."""
     what = "The last record had no line end; it has one now."
     start = None
     if projection.left_out and projection.left_out[-1][1] == projection.size:
         start = projection.problems.pop().byte
         what = "The last record was cut off in the middle; it is kept, and closed so that it can harm no other."
-    return Problem(projection.name, what, projection.lines, start, "repaired")
+    if not closed:
+        what = "The last record has no line end; the disk has no room for one, so it gets it with the next write."
+    return Problem(projection.name, what, projection.lines, start, "repaired" if closed else "disk")

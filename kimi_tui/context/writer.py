@@ -32,18 +32,19 @@ class Writer:
             work()()
 
     async def in_thread(self, work: Callable[[], tuple[T, Publish]]) -> T:
-        """For what may wait for the disk."""
+        """For what may wait for the disk.
+
+        Neither the thread nor the loop holds on to the work afterwards: a context that is dropped is gone at once."""
         async with self._turn:
-            job = _threads(os.getpid()).submit(work)
+            todo, done = [work], list[tuple[T, Publish]]()
+            job = _threads(os.getpid()).submit(lambda: done.append(todo.pop()()))
             try:
-                result, publish = await asyncio.wrap_future(job)
-            except asyncio.CancelledError:
+                await asyncio.wrap_future(job)
+            finally:
                 await _ended(job)
-                if not job.cancelled() and job.exception() is None:  # the disk has changed, and so must memory
-                    job.result()[1]()
-                raise
-            publish()
-            return result
+                for _, publish in done:  # when the caller was cancelled, too: the disk has changed, so memory must
+                    publish()
+            return done.pop()[0]
 
     async def change(self, work: Callable[[], Publish]) -> None:
         await self.in_thread(lambda: (None, work()))
