@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+import msgspec
 
 from kimi_tui.context.calibration import Calibration, Cost
 from kimi_tui.context.tokens import text_cost, total
@@ -16,7 +17,7 @@ LOOKED_AT = 6
 """So many of the newest reports teach."""
 
 
-class Report(NamedTuple):
+class Report(msgspec.Struct, frozen=True):
     """An exact count, as the log records it."""
 
     covers: int
