@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import mul
 from typing import Self
 
 from kimi_tui.context.costs import TOKENIZERS
@@ -112,23 +113,24 @@ class Calibration:
         self._weights = self._weighed()
         return True
 
-    def _learn(self, guesses: Sequence[float], exact: int, share: float) -> None:
-        """`share` is how far off a guess usually is, even of the right tokenizer."""
+    def _learn(self, guesses: Sequence[float], exact: int, doubt: float) -> None:
+        """`doubt` is how far off a guess usually is, even of the right tokenizer, as a share."""
         gain = [_product(row, guesses) for row in self._covariance]
         blended = _product(self._blend, guesses)
-        variance = _product(gain, guesses) + (share * blended) ** 2 + 1
+        variance = _product(gain, guesses) + (doubt * blended) ** 2 + 1
         for index, guess in enumerate(guesses):
-            self._evidence[index] += _likelihood(exact - guess, (share * guess) ** 2 + 1)
+            self._evidence[index] += _likelihood(exact - guess, (doubt * guess) ** 2 + 1)
         self._evidence[-1] += _likelihood(exact - blended, variance)
         self._forget_scale()
         surprise = (exact - blended) / variance
         self._blend = [weight + each * surprise for weight, each in zip(self._blend, gain, strict=True)]
         for index, row in enumerate(self._covariance):
-            row[:] = [each - gain[index] * other / variance for each, other in zip(row, gain, strict=True)]
+            share = gain[index] / variance
+            row[:] = [each - share * other for each, other in zip(row, gain, strict=True)]
             row[index] += self._DRIFT
 
     def _forget_scale(self) -> None:
-        """Only differences of evidence count; a guess that was once believed wrong can be believed again."""
+        """Only differences count, and a guess that was wrong can be believed again."""
         most = max(self._evidence)
         self._evidence = [max(each - most, math.log(_NEVER)) for each in self._evidence]
 
@@ -160,7 +162,7 @@ def _prior(own: float) -> list[list[float]]:
 
 
 def _product(left: Sequence[float], right: Sequence[float]) -> float:
-    return sum(one * other for one, other in zip(left, right, strict=True))
+    return float(sum(map(mul, left, right)))
 
 
 UNTAUGHT = Calibration()

@@ -13,7 +13,7 @@ import msgspec
 from kimi_tui.context.calibration import Calibration, Cost
 from kimi_tui.context.tokens import text_cost, total
 
-LOOKED_AT = 6
+LOOKED_AT = 4
 """So many of the newest reports teach."""
 
 
