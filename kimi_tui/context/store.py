@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kimi_tui.context import lines
 from kimi_tui.context.adoption import build_timeline
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.disk import Disk, read_at
 from kimi_tui.context.history import thinks
 from kimi_tui.context.indexing import Indexing
@@ -28,7 +29,6 @@ from kimi_tui.context.reading import fold, without_collector
 from kimi_tui.context.records import Usage
 from kimi_tui.context.recovery import bring_back, clean_up
 from kimi_tui.context.timeline import Timeline
-from kimi_tui.context.tokens import Calibration
 
 _NO_FOLDER = (FileNotFoundError, NotADirectoryError)
 """There is nothing to open, and nothing to lock before something is written."""

@@ -175,7 +175,8 @@ class Telling:
                 yield f"{phase} …"
             case ev.CompactionEnded(outcome, before, after, message):
                 self._phase = None
-                done = f"Compacted {before:,} to {after:,} tokens."
+                gained = "" if after < before else " Nothing was gained: /undo takes it back."
+                done = f"Compacted {before:,} to {after:,} tokens.{gained}"
                 yield done if outcome == "done" else f"Not compacted: {message or outcome}."
 
     def _listed(self, event: ev.Event) -> Iterable[str]:
