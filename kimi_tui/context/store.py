@@ -101,7 +101,10 @@ class Store:
         listing = self.paths.listed()
         if self._keeps_lock:
             listing = clean_up(listing, self.disk)
-        timeline = build_timeline(listing, self.journal.read())
+        told = self.journal.read()
+        timeline = build_timeline(listing, told)
+        if self._keeps_lock and told.unfinished:
+            self.journal.done(told.unfinished)
         if self._keeps_lock and (found := bring_back(self.log, self.disk, timeline)):
             problems.append(found)
             timeline = build_timeline(self.paths.listed(), self.journal.read())
