@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Self
 
 from kimi_tui.context.costs import TOKENIZERS
@@ -37,6 +36,9 @@ tokens of three Chinese characters, as these do."""
 _NEVER = 1e-6
 """The least that a guess is believed."""
 
+_LARGEST = 20.0
+"""No number of a state is further from zero."""
+
 _KNOWN = 0.25
 """How much of the doubt about a model's counting is left when its family is known, as variance."""
 
@@ -55,7 +57,7 @@ class Calibration:
     """How far, usually, such a model's weights are from any blend."""
     _DRIFT = 1e-6
     """Variance that each report adds, so that learning never ends."""
-    _LEAST = 150
+    _LEAST = 30
     """Tokens. Smaller reports say more about message wrappers than about text."""
 
     def __init__(self, likely: Mapping[str, float] = _USUAL, doubt: float = 1.0) -> None:
@@ -63,10 +65,10 @@ class Calibration:
         self._covariance = [[doubt * each for each in row] for row in _prior(self._OWN)]
         chances = [*((1 - self._BLENDED) * each for each in self._blend), self._BLENDED]
         self._evidence = [math.log(max(each, _NEVER)) for each in chances]
+        self._weights = self._weighed()
 
-    @cached_property
-    def _weights(self) -> list[float]:
-        """Of the columns, in the estimate."""
+    def _weighed(self) -> list[float]:
+        """Weights of the columns in the estimate: what all guesses say, each as far as it is believed."""
         most = max(self._evidence)
         *chances, blended = (math.exp(each - most) for each in self._evidence)
         whole = sum(chances) + blended
@@ -85,6 +87,7 @@ class Calibration:
         rest = state[size + 1 :]
         made._evidence, made._blend = list(state[: size + 1]), list(rest[:size])
         made._covariance = [list(rest[start : start + size]) for start in range(size, len(rest), size)]
+        made._weights = made._weighed()
         sound = 0.3 < sum(made._blend) < 3 and all(made._covariance[index][index] > 0 for index in range(size))
         return made if sound else None
 
@@ -106,16 +109,16 @@ class Calibration:
         if expected < self._LEAST or not credible(cost, exact):
             return False
         self._learn([each / UNIT for each in cost], exact, _usual_error(expected))
-        del self._weights
+        self._weights = self._weighed()
         return True
 
     def _learn(self, guesses: Sequence[float], exact: int, share: float) -> None:
         """`share` is how far off a guess usually is, even of the right tokenizer."""
         gain = [_product(row, guesses) for row in self._covariance]
         blended = _product(self._blend, guesses)
-        variance = _product(gain, guesses) + (share * blended) ** 2
+        variance = _product(gain, guesses) + (share * blended) ** 2 + 1
         for index, guess in enumerate(guesses):
-            self._evidence[index] += _likelihood(exact - guess, (share * guess) ** 2)
+            self._evidence[index] += _likelihood(exact - guess, (share * guess) ** 2 + 1)
         self._evidence[-1] += _likelihood(exact - blended, variance)
         self._forget_scale()
         surprise = (exact - blended) / variance
@@ -131,8 +134,9 @@ class Calibration:
 
 
 def _usual_error(tokens: float) -> float:
-    """Of the estimate of a text of so many tokens by its own column: as measured, as a share."""
-    return math.hypot(0.012, 0.04 * math.sqrt(500 / tokens))
+    """Of the estimate of a text of so many tokens by its own column, as a share: as measured, and a message's wrapper
+    more or less."""
+    return math.hypot(0.012, 0.04 * math.sqrt(500 / tokens), 4 / tokens)
 
 
 def _likelihood(error: float, variance: float) -> float:
@@ -144,9 +148,6 @@ def credible(cost: Cost, exact: int) -> bool:
     """Whether a tokenizer can have counted the text so; else the report is of something else too: of tools, of a
     history that was cut."""
     return 0.75 * min(cost) <= exact * UNIT <= 1.3 * max(cost)
-
-
-_LARGEST = 20.0
 
 
 def _prior(own: float) -> list[list[float]]:

@@ -7,7 +7,7 @@ counts as is worked out once.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from itertools import pairwise
 
@@ -48,6 +48,7 @@ _LEADS = (
     (0xCC, "o"),
     (0xC3, "l"),  # accented Latin
     (0xC2, "w"),
+    (0xC1, "b"),
 )
 """From which first byte of a character on its script begins."""
 
@@ -71,13 +72,13 @@ _LETTERS = "".join(chr(byte).lower() if chr(byte).isalpha() and byte < 128 else 
 _FREQUENT = re.compile(f"[{FREQUENT}]+")
 _PIECES = re.compile(
     rb"a{17,400}| ?A?a{1,16}| ?A{1,40}(?!a)|A|0{1,40}| ?[-_\"(/.!]{1,40}\n{0,40}| {0,80}\n{1,80}| {1,80}(?= )| "
-    rb"|h{1,40}|[kg]{1,40}| ?[cl]{1,40}|."
+    rb"|h{1,40}|[kg]{1,40}| ?[cl]{1,40}|b{1,40}|."
 )
 
 
 def pieces(text: str) -> Counts:
     data = text.encode("utf-8", "replace")
-    counts = Counter[str]()
+    counts = defaultdict[str, int](int)
     for piece, number in Counter(_PIECES.findall(_kinds(data, text.isascii()))).items():
         for kind, each in _counted(piece):
             counts[kind] += each * number
@@ -93,7 +94,14 @@ def _kinds(data: bytes, ascii_only: bool) -> bytes:
     """One byte a character."""
     if ascii_only:
         return data.translate(_KINDS)
-    return data.replace(b"\xe3\x80", b"\xe2\x80").translate(_KINDS, _LATER_BYTES)
+    data = data.replace(b"\xe3\x80", b"\xe2\x80")  # punctuation of Chinese and Japanese
+    for boxes in (b"\xe2\x94", b"\xe2\x95", b"\xe2\x96"):
+        data = data.replace(boxes, _BOX)
+    return data.translate(_KINDS, _LATER_BYTES)
+
+
+_BOX = b"\xc1"
+"""Begins no character: stands for those that lines, frames and bars are drawn with."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -107,6 +115,10 @@ def _seams(word: bytes) -> int:
 @lru_cache(maxsize=1 << 12)
 def _counted(piece: bytes) -> tuple[tuple[str, int], ...]:
     """The rows that such a piece counts in, and how often in each."""
+    return tuple((kind, times) for kind, times in _rows(piece) if times)
+
+
+def _rows(piece: bytes) -> tuple[tuple[str, int], ...]:
     bare = piece.strip(b" \n")
     if not bare:
         return ((_blank(piece), 1),)
@@ -118,6 +130,8 @@ def _counted(piece: bytes) -> tuple[tuple[str, int], ...]:
             return ((f"number {min(length, LONGEST_NUMBER)}", 1), ("digit more", max(0, length - LONGEST_NUMBER)))
         case b"h":
             return ("ideograph", length), ("ideographs", 1)
+        case b"b":
+            return ("box", length), ("boxes", 1)
         case b"k" | b"g":
             return ("kana", bare.count(b"k")), ("hangul", bare.count(b"g")), ("syllables", 1)
         case b"c" | b"l":

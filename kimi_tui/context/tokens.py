@@ -22,8 +22,8 @@ _UNSEEN_IMAGE, _SOUND = _everywhere(1000), _everywhere(2000)
 """Usual figures: providers count sounds and films by time, which a message does not tell, as it does not tell the
 size of an image that is somewhere else."""
 
-_CALL = _everywhere(5)
-"""What stands around a call's name and arguments."""
+_CALL = _everywhere(12)
+"""What stands around a call's name and arguments, and around its result."""
 
 _LONG, _WINDOW, _WINDOWS = 1_000_000, 50_000, 8
 """Characters. Of a longer text only some windows are looked at."""

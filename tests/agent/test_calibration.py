@@ -10,6 +10,7 @@ import pytest
 from kimi_tui.agent.compaction.compact import over_limit
 from kimi_tui.context import Calibration, Learned, estimate_text_tokens
 from kimi_tui.context.tokens import text_cost
+from kimi_tui.llm.provider import tools_to_provider
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.commands import MeasureContext, SwitchModel
 from kimi_tui.protocol.events import ContextMeasured, TokensChanged
@@ -71,6 +72,17 @@ async def test_before_the_first_report_the_system_prompt_and_the_tools_count(tmp
         assert found.tokens.total == sum(by_name.values()) == history + it.desk.overhead()
         assert (found.tokens.exact, found.tokens.pending) == (0, history + it.desk.overhead())
         assert by_name["system"] > 0 < by_name["tools"]
+
+
+async def test_a_tool_counts_as_the_text_that_is_sent_of_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("so", None)), tools=[Echo()]) as it:
+        await it.turn("one")
+        [tool] = it.desk.toolset.specs()
+        assert [json.loads(tool.counted)] == tools_to_provider([tool])
+        [share] = [share for share in (await measured(it)).shares if share.category == "tools"]
+        assert share.tokens == pytest.approx(it.desk.context.estimate([message("user", tool.counted)]), abs=2), (
+            "rounded"
+        )
 
 
 async def test_another_model_is_reckoned_by_what_is_known_of_it(tmp_path: Path) -> None:

@@ -116,3 +116,14 @@ def test_two_texts_cost_what_they_cost_apart_but_for_the_seam() -> None:
     for name, text in SAMPLES.items():
         whole, half = text_cost(text + "\n" + text)[0], text_cost(text)[0]
         assert whole == pytest.approx(2 * half, rel=0.01), name
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 5000 + "x", "\n" * 900, "🙂" * 400, "ｱ" * 300, "あ" * 300, "\u0627" * 300, "_" * 900]
+)
+def test_reports_of_strange_texts_leave_the_estimates_sane(text: str) -> None:
+    calibration, cost = Calibration(), text_cost(text)
+    for exact in (*range(30, 2000, 37), min(cost) // 1000, max(cost) // 1000, 10**9, 0):
+        calibration.learn(cost, exact)
+    for name, sample in COSTS_OF.items():
+        assert 0.3 * min(sample) <= 1000 * calibration.tokens(sample) <= 2 * max(sample), name
