@@ -155,7 +155,13 @@ class Telling:
         for server in servers:
             if server.state == "failed" and self._states.get(f"mcp {server.name}") != "failed":
                 yield one_line(f"The tool server {server.name} failed: {server.error}")
+            if server.sign_in_at and self._states.get(f"sign in {server.name}") != server.sign_in_at:
+                yield f"Sign in to {one_line(server.name)} at this address, with any browser: {server.sign_in_at}"
+                yield f"A browser elsewhere ends on a page that cannot be reached: /mcp answer {server.name} ADDRESS"
+            if server.state == "ready" and self._states.get(f"mcp {server.name}") == "locked":
+                yield one_line(f"The tool server {server.name} is ready.")
             self._states[f"mcp {server.name}"] = server.state
+            self._states[f"sign in {server.name}"] = server.sign_in_at
 
     # --- time ---
 
