@@ -71,6 +71,8 @@ class Server:
         self.tools: tuple[McpTool, ...] = ()
         self.prompts: tuple[McpPrompt, ...] = ()
         self.has_resources = False
+        self.resources_known: tuple[McpResource, ...] = ()
+        """What can be read there, as it was told when it became ready."""
         self.settled = asyncio.Event()
         """It has become ready, or has failed, at least once since it was started."""
         self.door = Door(config, grants, changed)
@@ -216,12 +218,14 @@ class Server:
             self._client = client
             self._error = ""
             self._set("ready")
+            await self._look_for_reading(client)
             while not self._ended:
                 await self._news.wait()
                 self._news.clear()
                 if not self._ended:
                     await self._look(client)
                     self._changed()
+                    await self._look_for_reading(client)
 
     async def _another_attempt(self, fault: str, hopeless: bool) -> bool:
         """Tell what went wrong, and wait until it is time to try again. False: not by itself."""
@@ -246,7 +250,7 @@ class Server:
         self._set("locked")
 
     def _offer_nothing(self) -> None:
-        self.tools, self.prompts, self.has_resources = (), (), False
+        self.tools, self.prompts, self.has_resources, self.resources_known = (), (), False, ()
 
     async def _look(self, client: Client) -> None:
         """What it offers now. Only tools must be told in good order for a server to be of use."""
@@ -254,6 +258,13 @@ class Server:
         capabilities = client.server_capabilities
         self.has_resources = capabilities.resources is not None
         self.prompts = await prompts_of(self.name, client) if capabilities.prompts is not None else ()
+
+    async def _look_for_reading(self, client: Client) -> None:
+        """What it has for reading: nobody waits for that, and a server that cannot tell is of use all the same."""
+        if self.has_resources and not self._ended:
+            with contextlib.suppress(McpFault):
+                self.resources_known = tuple(await self.resources())
+                self._changed()
 
     async def _listed(self, client: Client) -> tuple[McpTool, ...]:
         found: dict[str, McpTool] = {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.faults import McpFault
 from kimi_tui.mcp.grants import Grants
-from kimi_tui.mcp.offers import McpPrompt
+from kimi_tui.mcp.offers import McpPrompt, McpResource
 from kimi_tui.mcp.server import McpTool, Server
 from kimi_tui.protocol.views import McpServerView
 
@@ -55,6 +55,10 @@ class Servers:
 
     def prompts(self) -> tuple[McpPrompt, ...]:
         return tuple(prompt for server in self._servers.values() for prompt in server.prompts)
+
+    def resources(self) -> tuple[tuple[str, McpResource], ...]:
+        """With the name of the server where they are read."""
+        return tuple((server.name, one) for server in self._servers.values() for one in server.resources_known)
 
     def named(self, name: str) -> Server:
         """Raises McpFault when there is none of that name."""

@@ -35,6 +35,7 @@ from kimi_tui.protocol.views import (
     Modes,
     PruningView,
     QuestionView,
+    ResourceView,
     RevertPreview,
     RotationView,
     SessionView,
@@ -585,6 +586,20 @@ class McpChanged(Event):
     """All servers that are configured, as they stand."""
 
     servers: tuple[McpServerView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcesChanged(Event):
+    """What the servers that are ready have for reading."""
+
+    resources: tuple[ResourceView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAwaited(Event):
+    """A command waits for this server, until it is ready or Esc is pressed; empty: no more."""
+
+    server: str
 
 
 # --- everything else ---------------------------------------------------------------------------------------------

@@ -442,6 +442,15 @@ class McpServerView:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceView:
+    """Something of a server's that can be sent along with a prompt, as `@server:uri`."""
+
+    server: str
+    uri: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
     """One candidate for `/` or `@`."""
 

@@ -55,6 +55,7 @@ def lent(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "prompts/get":
         given = params.get("arguments") or {}
         text = f"Review this {given.get('language', 'Python')}: {given['code']}"
+        text += " @my:notes://today" if "sly" in sys.argv else ""
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
     if method == "resources/list":
         return {"resources": [NOTE]}
@@ -81,6 +82,8 @@ def answer(number: Any, method: str, params: dict[str, Any]) -> None:
         say(id=number, result=ODD_RESULTS[params["name"]])
     elif method == "tools/call":
         call(number, params["name"], params.get("arguments") or {})
+    elif (method, params.get("uri")) == ("resources/read", "notes://never"):
+        return
     elif "lends" in sys.argv and (result := lent(method, params)) is not None:
         say(id=number, result=result)
     else:
@@ -107,6 +110,9 @@ def main(how: list[str]) -> None:
         sys.exit("no licence found")
     if "deaf" in how:
         time.sleep(600)
+    if "gate" in how:  # starts when the file is there
+        while not Path(how[how.index("gate") + 1]).exists():
+            time.sleep(0.02)
     if "once" in how:  # works from the second start on
         mark = Path(how[how.index("once") + 1])
         if not mark.exists():

@@ -106,8 +106,8 @@ class ChatScreen(Keyboard):
                 self.conversation.say(toasts.walked(event))
             case ev.AsideEnded():
                 self.conversation.say(toasts.aside(event))
-            case ev.CommandsChanged():
-                self.prompt.know(slash.known(self.state), self.state.work_dir)
+            case ev.CommandsChanged() | ev.ResourcesChanged():
+                self._prompt_knows()
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -124,10 +124,13 @@ class ChatScreen(Keyboard):
             self.sidebar.timeline.point_at(None)
             self.leave_timeline()
 
+    def _prompt_knows(self) -> None:
+        self.prompt.know(slash.known(self.state), self.state.resources, self.state.work_dir)
+
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
-        self.prompt.know(slash.known(self.state), event.work_dir)
+        self._prompt_knows()
         if event.draft and not self.editor.text:
             self.editor.put(event.draft)
         for notice in event.notices:

@@ -1,6 +1,7 @@
 """The prompt: a box that grows with its text, up to a third of the screen, and the list that opens over it.
 
-The list offers commands after `/`, files after `@` and, on Ctrl+R, earlier prompts that hold what is typed.
+The list offers commands after `/`, files and resources of servers after `@` and, on Ctrl+R, earlier prompts that hold
+what is typed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Static, TextArea
 
-from kimi_tui.protocol.views import SlashCommand
+from kimi_tui.protocol.views import ResourceView, SlashCommand
 from kimi_tui.ui import completion
 from kimi_tui.ui.completion import Suggestion
 from kimi_tui.ui.files import Files
@@ -33,6 +34,7 @@ class Prompt(Horizontal):
         self.popup = Popup()
         self.sign = Static(marks.prompt, classes="sign", markup=False)
         self._commands: Sequence[SlashCommand] = ()
+        self._resources: Sequence[ResourceView] = ()
         self._files: Files | None = None
         self._searching: str | None = None
         """What was in the box when the search of earlier prompts began; None when it is not open."""
@@ -42,9 +44,9 @@ class Prompt(Horizontal):
         yield self.sign
         yield self.editor
 
-    def know(self, commands: Sequence[SlashCommand], work_dir: str) -> None:
+    def know(self, commands: Sequence[SlashCommand], resources: Sequence[ResourceView], work_dir: str) -> None:
         """What there is to complete."""
-        self._commands = commands
+        self._commands, self._resources = commands, resources
         folder = Path(work_dir)
         if self._files is None or self._files.folder != folder:
             self._files = Files(folder) if folder.is_dir() else None
@@ -87,15 +89,16 @@ class Prompt(Horizontal):
             self.popup.show(())
         elif (word := completion.command_word(before)) is not None:
             self.popup.show(completion.commands(word, self._commands))
-        elif self._files and (found := completion.file_word(before)):
-            self.run_worker(self._suggest_files(self._files, *found), group="files", exclusive=True)
+        elif found := completion.mentioned(before):
+            self.run_worker(self._suggest_mentions(*found), group="mentions", exclusive=True)
         else:
             self.popup.show(())
 
-    async def _suggest_files(self, files: Files, start: int, query: str) -> None:
-        found = await files.find(query)
-        if completion.file_word(self.editor.before_cursor) == (start, query):
-            self.popup.show(completion.files(start, found))
+    async def _suggest_mentions(self, start: int, query: str) -> None:
+        found = await self._files.find(query) if self._files else []
+        if completion.mentioned(self.editor.before_cursor) == (start, query):
+            resources = completion.resources(start, query, self._resources)
+            self.popup.show(completion.together(query, completion.files(start, found), resources))
 
     def _list_takes(self, key: str) -> bool:
         """Whether an open list has a use for the key."""
