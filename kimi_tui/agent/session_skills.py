@@ -60,6 +60,10 @@ class SessionSkills:
         """By its name, or by its slash command without the slash."""
         return self._set.find(name)
 
+    def problem_of(self, name: str) -> str:
+        """Why there is no skill of that name, where that is known."""
+        return self._set.problem_of(name)
+
     def commands(self) -> tuple[SlashCommand, ...]:
         """`/skill:<name>` and `/flow:<name>`."""
         return tuple(
@@ -83,7 +87,8 @@ async def skill_prompt(desk: Desk, name: str, request: str, typed: str) -> Promp
     await desk.skills.follow()
     skill = desk.skills.find(name)
     if skill is None:
-        raise ValueError(f"there is no /{name}")
+        why = desk.skills.problem_of(name)
+        raise ValueError(f"/{name} cannot be used: {why}" if why else f"there is no /{name}")
     if skill.diagram is None:
         return Prompt(await asyncio.to_thread(skill_request, skill, request), typed=typed)
     diagram = skill.diagram
