@@ -19,11 +19,11 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.saving import StateFile, UnsentDraft
 from kimi_tui.agent.session_commands import keep_told
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills, SkillsInjectionProvider
 from kimi_tui.agent.session_tools import session_tools
-from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.surroundings import system_prompt
 from kimi_tui.agent.tasks.news import TaskInjectionProvider
@@ -144,6 +144,7 @@ class StandardOpener:
             session=session,
             state=state,
             state_file=StateFile(session, state, lambda text: emit(Noticed(text, "warning"))),
+            unsent=UnsentDraft(session, lambda text: emit(Noticed(text, "warning"))),
             context=context,
             model=model,
             summariser=self.model(self._settings.compaction.model) if self._settings.compaction.model else None,

@@ -25,6 +25,7 @@ from kimi_tui.faults import Fault
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.commands import Close, Command
 from kimi_tui.protocol.events import Closed, Event, Failed, Noticed
+from kimi_tui.protocol.views import Draft
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +149,8 @@ class Agent:
         self.go_on()
 
     async def replace(self, desk: Desk) -> None:
-        """Put another session on the desk. The old one is closed first."""
+        """Put another session on the desk. The old one is closed first; what stands in the prompt moves along."""
+        self.desk.unsent.keep(Draft())
         await put_away(self.desk, "switch")
         self.desk = desk
         await self.show()

@@ -113,5 +113,5 @@ async def add_dir(agent: Agent, command: AddDir) -> None:
 
 
 def keep_draft(agent: Agent, command: KeepDraft) -> None:
-    agent.desk.state.draft = command.text
-    agent.desk.keep_state()
+    if not agent.desk.read_only:
+        agent.desk.unsent.keep(command.draft)

@@ -19,9 +19,9 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits, Scale, counted_beside, tokens_view
 from kimi_tui.agent.grants import written
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.saving import StateFile, UnsentDraft
 from kimi_tui.agent.session_servers import SessionServers
 from kimi_tui.agent.session_skills import SessionSkills
-from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.tasks.session_tasks import SessionTasks
 from kimi_tui.agent.telemetry import Telemetry
@@ -78,6 +78,7 @@ class Desk:
     session: Session
     state: SessionState
     state_file: StateFile
+    unsent: UnsentDraft
     context: Context
     model: ChatModel
     summariser: ChatModel | None = None
@@ -312,7 +313,7 @@ class Desk:
             self.keep_state()
 
     def keep_state(self) -> None:
-        """Let modes, title and draft get to the disk in the background; a session that is not ours stays as it is."""
+        """Let modes and title get to the disk in the background; a session that is not ours stays as it is."""
         self.state.approvals = tuple(written(rule) for rule in self.approvals.session)
         if not self.read_only:
             self.state_file.save()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +17,7 @@ from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.llm.model import ChatModel
 from kimi_tui.places import sessions_folder
 from kimi_tui.protocol.events import Event, SessionOpened, TodosChanged
-from kimi_tui.protocol.views import ModelView
+from kimi_tui.protocol.views import Draft, ModelView
 from kimi_tui.session import Session, prompts_of
 
 log = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
     desk.transcript, chat = await asyncio.to_thread(projected, desk)
     desk.told_problems = len(desk.context.problems)
     prompts, branch = await asyncio.to_thread(_read_around, desk)
+    draft = Draft() if desk.headless else await _draft(desk)
     first = next((message for message in desk.context.history[:50] if is_prompt(message)), None)
     desk.title = desk.state.title or (first_line(said(first))[:60] if first else "")
     opening = SessionOpened(
@@ -57,7 +59,7 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
         ),
         commands=commands_of(desk),
         history=prompts,
-        draft=_draft(desk),
+        draft=draft,
         resume_hint=resume_hint(desk),
     )
     todos = (TodosChanged(desk.state.todos),) if desk.state.todos else ()
@@ -65,14 +67,20 @@ async def opened(desk: Desk) -> tuple[Event, ...]:
     return opening, chat, *todos, *tasks
 
 
-def _draft(desk: Desk) -> str:
+async def _draft(desk: Desk) -> Draft:
     """What was in the prompt, after what was still to be sent when the session ended."""
+    if desk.read_only:
+        return Draft()
     state = desk.state
-    if state.queued and not desk.read_only:
-        state.draft = "\n\n".join(text for text in (*state.queued, state.draft) if text.strip())
+    is_new = desk.session.is_ours and not desk.context.history
+    draft = await asyncio.to_thread(desk.unsent.found, elsewhere=is_new)
+    if state.queued:
+        draft = replace(draft, text="\n\n".join(text for text in (*state.queued, draft.text) if text.strip()))
+        desk.unsent.keep(draft)
+        await desk.unsent.flush()
         state.queued = ()
         desk.keep_state()
-    return state.draft
+    return draft
 
 
 def resume_hint(desk: Desk) -> str:
@@ -93,6 +101,7 @@ async def put_away(desk: Desk, reason: str) -> None:
         await desk.summariser.close()
     try:
         await desk.state_file.flush()
+        await desk.unsent.close()
         await desk.context.close()
         await asyncio.to_thread(desk.session.drop_if_empty)
     except OSError as fault:

@@ -19,7 +19,8 @@ from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import SessionView, TaskView, TimelineRow
+from kimi_tui.protocol.views import Draft, SessionView, TaskView, TimelineRow
+from kimi_tui.ui.paste import Pastes
 from kimi_tui.ui.state import ScreenState, apply
 
 DUMB = "This terminal (TERM=dumb) cannot draw a screen: this is plain mode. /help lists the commands."
@@ -74,6 +75,8 @@ class Conversation:
         """More turns may follow the one that has ended."""
         self._telling = Telling()
         self._draft = ""
+        self._kept = False
+        """It is on the disk as well, from an earlier time."""
         self._owed = 0
         """Lines that were typed while something ran and have not arrived yet."""
         self._warned = False
@@ -132,7 +135,8 @@ class Conversation:
         match event:
             case ev.SessionOpened(history=history, draft=draft):
                 self.console.recall(history)
-                self._draft = draft
+                self._draft = "" if draft.images else Pastes.of(draft).unfold(draft.text)
+                self._kept = bool(self._draft)
             case ev.TranscriptReset(timeline=rows, prompt=prompt):
                 self.rows = list(rows)
                 self._draft = self._draft if prompt is None else prompt
@@ -217,6 +221,9 @@ class Conversation:
             self.console.say(["", "Ctrl+C again leaves."])
             return
         self._warned = False
+        if self._kept:
+            self._kept = False
+            self.agent.submit(cmd.KeepDraft(Draft()))
         if text.strip():
             if text.lstrip().startswith("/"):
                 self._catch_up()  # commands may have come meanwhile: prompts of servers, skills

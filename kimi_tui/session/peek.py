@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 CONTEXT = "context.jsonl"
+DRAFT, DRAFT_PARTS, DRAFT_LOCK = "draft.json", "draft_parts.json", "draft.lock"
 
 _ROTATION = re.compile(r"context_\d+\.jsonl(\.\w+)?")
 _REMINDER = re.compile(r"\s*<system(-reminder)?>")
-_BOOKKEEPING = {CONTEXT, "context.lock", "timeline.jsonl", "state.json", "state.damaged.json"}
+_BOOKKEEPING = {CONTEXT, "context.lock", "timeline.jsonl", "state.json", "state.damaged.json", DRAFT_LOCK}
 _COUNT_UP_TO = 2_000_000
 """Bytes: a longer log is not counted, only opened at its head."""
 _LINE_LIMIT = 4_000_000

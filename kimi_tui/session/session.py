@@ -12,10 +12,10 @@ from pathlib import Path
 
 from kimi_tui.faults import Fault
 from kimi_tui.places import make_private, sessions_folder
-from kimi_tui.session.peek import CONTEXT, has_messages, holds_nothing
+from kimi_tui.session.peek import CONTEXT, DRAFT, DRAFT_PARTS, has_messages, holds_nothing
 from kimi_tui.session.state import SessionState, load_state, read_state, save_state, sweep
 
-_NOT_COPIED = ("*.lock", ".*", "*.tmp", "tasks")
+_NOT_COPIED = ("*.lock", ".*", "*.tmp", "tasks", DRAFT, DRAFT_PARTS)
 
 
 class SessionFault(Fault):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from kimi_tui.protocol.views import Modes, TodoItem
+from kimi_tui.session.peek import DRAFT, DRAFT_PARTS
 
 STATE = "state.json"
 DAMAGED = "state.damaged.json"
@@ -25,7 +26,7 @@ _STATUSES = ("pending", "in_progress", "done")
 
 @dataclass(slots=True)
 class SessionState:
-    """Modes, approvals, title, to-dos, draft, model. Keys that are not known here are kept as they are."""
+    """Modes, approvals, title, to-dos, model. Keys that are not known here are kept as they are."""
 
     plan: bool = False
     yolo: bool = False
@@ -36,7 +37,6 @@ class SessionState:
     title: str = ""
     """The user's own; empty: the first prompt stands for it."""
     todos: tuple[TodoItem, ...] = ()
-    draft: str = ""
     queued: tuple[str, ...] = ()
     """What waited to be sent when this was written."""
     model: str = ""
@@ -77,7 +77,6 @@ class SessionState:
             "todos": [{"title": item.title, "status": item.status} for item in self.todos],
             OURS: {
                 **_table(self.rest, OURS),
-                "draft": self.draft,
                 "queued": list(self.queued),
                 "model": self.model,
                 "api_base": self.api_base,
@@ -102,7 +101,6 @@ def state_from(document: dict[str, Any]) -> SessionState:
         additional_dirs=_texts(document.get("additional_dirs")),
         title=_text(document.get("custom_title")),
         todos=tuple(_todos(document.get("todos"))),
-        draft=_text(ours.get("draft")),
         queued=_texts(ours.get("queued")),
         model=_text(ours.get("model")),
         api_base=_text(ours.get("api_base")),
@@ -148,10 +146,11 @@ def save_state(folder: Path, state: SessionState) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what a write of `state.json` left when it was killed. For whoever holds the session's lock."""
-    for stray in folder.glob(f"{_unfinished(STATE)}*"):
-        with contextlib.suppress(OSError):
-            stray.unlink()
+    """Remove what a killed write of a side file left. For whoever holds the session's lock."""
+    for name in (STATE, DRAFT, DRAFT_PARTS):
+        for stray in folder.glob(f"{_unfinished(name)}*"):
+            with contextlib.suppress(OSError):
+                stray.unlink()
 
 
 def _unfinished(name: str) -> str:

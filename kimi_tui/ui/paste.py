@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kimi_tui.protocol.views import Draft
 from kimi_tui.ui.text import one_line
 
 LINES = 15
@@ -57,6 +58,22 @@ class Pastes:
             return known[tag]
 
         return _IMAGE.sub(renewed, text)
+
+    @classmethod
+    def of(cls, draft: Draft) -> Pastes:
+        """Those of a prompt that was kept."""
+        pastes = cls()
+        pastes.restore(draft)
+        return pastes
+
+    def draft(self, text: str) -> Draft:
+        """The prompt as it is kept: what its tags stand for goes with it."""
+        return Draft(text, tuple(self._texts), tuple(self._images))
+
+    def restore(self, draft: Draft) -> str:
+        """The text of a prompt that was kept; its tags mean what they meant."""
+        self._texts, self._images = list(draft.pastes), list(draft.images)
+        return draft.text
 
     def images(self, text: str) -> tuple[str, ...]:
         """The images whose tags still stand in the prompt."""

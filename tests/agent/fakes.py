@@ -18,8 +18,8 @@ from kimi_tui.agent.dmail import DenwaRenji
 from kimi_tui.agent.gauge import Limits
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.questions import Questions
+from kimi_tui.agent.saving import StateFile, UnsentDraft
 from kimi_tui.agent.session_skills import SessionSkills
-from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.telemetry import Telemetry
 from kimi_tui.agent.transcript import Transcript
@@ -349,6 +349,7 @@ def build_desk(
         session=session,
         state=state,
         state_file=StateFile(session, state, lambda text: outbox.emit(Noticed(text))),
+        unsent=UnsentDraft(session, lambda text: outbox.emit(Noticed(text))),
         context=Context(session.context_file, clock=clock, calibration=learned.of(model.view.name)),
         model=model,
         first_prompt="You are a test.",

@@ -52,8 +52,12 @@ from kimi_tui.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
+from kimi_tui.protocol.views import Draft
+from kimi_tui.session import DraftFile
 from kimi_tui.tools.approval import AllowRule
 from tests.agent.fakes import Asks, FakeOpener, ScriptedModel, bench, calls, message, says
+
+DRAFT = Draft("half a [pasted #1: 20 lines] [image #1: a.png]", ("\n" * 19,), ("data:image/png;base64,AA==",))
 
 
 async def test_the_first_event_opens_the_session_and_the_last_says_how_to_come_back(tmp_path: Path) -> None:
@@ -210,10 +214,44 @@ async def test_a_folder_can_be_added_for_the_tools(tmp_path: Path) -> None:
 async def test_the_draft_is_kept(tmp_path: Path) -> None:
     async with bench(tmp_path, ScriptedModel(says("ok"))) as it:
         await it.turn("hi")
-        await it.do(KeepDraft("half a thought"))
+        await it.do(KeepDraft(DRAFT))
     async with bench(tmp_path, ScriptedModel()) as again:
-        state, _ = again.desk.session.load_state()
-        assert state.draft == "half a thought"
+        assert (await again.until(SessionOpened)).draft == DRAFT
+
+
+async def test_a_draft_is_on_the_disk_while_the_session_is_open_and_gone_once_it_was_sent(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("ok"))) as it:
+        await it.until(SessionOpened)
+        await it.do(KeepDraft(DRAFT))
+        await it.desk.unsent.flush()
+        assert DraftFile(it.desk.session).load() == DRAFT, "what a kill would leave"
+        await it.turn("hi")
+        await it.do(KeepDraft(Draft()))
+        await it.desk.unsent.flush()
+        assert not [*it.desk.session.folder.glob("draft*.json")]
+
+
+async def test_a_draft_goes_along_to_another_session(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("ok"))) as it:
+        await it.turn("hi")
+        old = it.desk.session
+        await it.do(KeepDraft(DRAFT))
+        await it.do(NewSession())
+        assert DraftFile(old).load() == Draft()
+
+
+async def test_a_session_that_is_only_read_keeps_no_draft(tmp_path: Path) -> None:
+    other = Context(tmp_path / "s" / "context.jsonl")
+    await other.append_message(message("user", "written elsewhere"))
+    await other.close()
+    holder = Context(tmp_path / "s" / "context.jsonl")
+    await holder.restore()
+    async with bench(tmp_path, ScriptedModel()) as it:
+        assert (await it.until(SessionOpened)).read_only
+        await it.do(KeepDraft(DRAFT))
+        await it.desk.unsent.flush()
+        assert not [*it.desk.session.folder.glob("draft*")]
+    await holder.close()
 
 
 async def test_rotations_are_pinned_packed_and_removed(tmp_path: Path) -> None:

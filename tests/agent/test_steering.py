@@ -19,6 +19,8 @@ from kimi_tui.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
+from kimi_tui.protocol.views import Draft
+from kimi_tui.session import DraftFile
 from tests.agent.fakes import Echo, ScriptedModel, Wait, bench, calls, says
 
 
@@ -173,9 +175,10 @@ async def test_a_slash_command_in_mid_turn_never_reaches_the_model(tmp_path: Pat
 async def test_what_waited_when_the_program_was_killed_is_a_draft_again(tmp_path: Path) -> None:
     async with bench(tmp_path, ScriptedModel()) as it:
         await it.until(SessionOpened)
-        it.desk.state.queued, it.desk.state.draft = ("first", "second"), "half a thought"
+        it.desk.state.queued = ("first", "second")
+        await asyncio.to_thread(DraftFile(it.desk.session).save, Draft("half a thought"))
         told = [event for event in await opened(it.desk) if isinstance(event, SessionOpened)]
-        assert [event.draft for event in told] == ["first\n\nsecond\n\nhalf a thought"]
+        assert [event.draft for event in told] == [Draft("first\n\nsecond\n\nhalf a thought")]
         await it.desk.state_file.flush()
         state, _ = it.desk.session.load_state()
-        assert (state.draft, state.queued) == (told[0].draft, ())
+        assert (DraftFile(it.desk.session).load(), state.queued) == (told[0].draft, ())

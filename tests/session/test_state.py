@@ -29,7 +29,6 @@ def test_a_state_comes_back_as_it_was_saved(session: Session) -> None:
             additional_dirs=("/tmp",),
             title="标题",
             todos=(TodoItem("write tests", "in_progress"),),
-            draft="half a tho",
             model="kimi",
             plan_file="/p.md",
             pinned=("context_1.jsonl",),
@@ -41,7 +40,7 @@ def test_a_state_comes_back_as_it_was_saved(session: Session) -> None:
     assert state.modes == Modes(plan=True, yolo=True, afk=True)
     assert (state.approvals, state.additional_dirs, state.title) == (("Shell: git *",), ("/tmp",), "标题")
     assert state.todos == (TodoItem("write tests", "in_progress"),)
-    assert (state.draft, state.model, state.plan_file) == ("half a tho", "kimi", "/p.md")
+    assert (state.model, state.plan_file) == ("kimi", "/p.md")
     assert state.beside == ("kimi", 4200)
     assert (state.work_dir, state.pinned) == (str(session.work_dir), ("context_1.jsonl",))
     assert (session.folder / "state.json").stat().st_mode & 0o777 == 0o600
@@ -61,10 +60,10 @@ def test_kimi_clis_state_is_understood_and_its_keys_survive(session: Session) ->
     (session.folder / "state.json").write_text(json.dumps(theirs))
     state, _ = session.load_state()
     assert (state.yolo, state.title, state.plan, state.approvals) == (True, "theirs", True, ("run command",))
-    state.draft = "mine"
+    state.model = "mine"
     session.save_state(state)
     written = json.loads((session.folder / "state.json").read_text())
-    assert written.pop("kimi_tui")["draft"] == "mine"
+    assert written.pop("kimi_tui")["model"] == "mine"
     assert written == {**theirs, "additional_dirs": []}
 
 
@@ -99,8 +98,8 @@ def test_values_of_the_wrong_shape_are_let_go(session: Session) -> None:
 
 
 def test_lone_surrogates_do_not_stop_a_save(session: Session) -> None:
-    session.save_state(SessionState(draft="\ud83d half"))
-    assert session.load_state()[0].draft == "? half"
+    session.save_state(SessionState(title="\ud83d half"))
+    assert session.load_state()[0].title == "? half"
 
 
 def test_a_save_that_fails_leaves_the_old_state(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     read; and the app is idle when it has nothing to do."""
     monkeypatch.setattr("kimi_tui.ui.screens.keyboard.AGAIN", HOUR)
     monkeypatch.setattr("kimi_tui.ui.leaving.PATIENCE", HOUR)
+    monkeypatch.setattr("kimi_tui.ui.widgets.editor.MOMENT", HOUR)
     monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", HOUR)
     monkeypatch.setattr("textual.pilot.wait_for_idle", stillness)
     monkeypatch.setattr("textual.app.wait_for_idle", stillness)

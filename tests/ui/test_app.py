@@ -19,6 +19,7 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import (
     ApprovalView,
+    Draft,
     Entry,
     Modes,
     QuestionOption,
@@ -175,7 +176,7 @@ async def test_leaving_tells_how_to_come_back() -> None:
     async with stage() as shown:
         shown.write("half a thought")
         await shown.press("ctrl+q")
-        assert shown.agent.submitted == [cmd.KeepDraft("half a thought"), cmd.Close()]
+        assert shown.agent.submitted == [cmd.KeepDraft(Draft("half a thought")), cmd.Close()]
     assert (shown.app.farewell, shown.app.return_code) == ("kimi-tui -r 0123", 0)
 
 
@@ -734,3 +735,35 @@ async def test_an_editor_that_cannot_be_started_is_told(monkeypatch: pytest.Monk
         await shown.press("ctrl+g")
         assert any("$EDITOR" in toast for toast in shown.toasts)
         assert shown.prompt == "text"
+
+
+async def test_what_is_being_written_is_kept_after_a_moment_with_what_its_tags_stand_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kimi_tui.ui.widgets.editor.MOMENT", 0.001)
+    async with stage() as shown:
+        shown.app.chat.editor.post_message(events.Paste("\n" * 20))
+        await shown.press("h", "i")
+        wanted = cmd.KeepDraft(Draft("[pasted #1: 21 lines]hi", ("\n" * 20,)))
+        await until(shown.pilot, lambda: shown.agent.submitted[-1:] == [wanted])
+        await shown.press("enter")
+        assert cmd.SendPrompt("\n" * 20 + "hi") in shown.agent.submitted
+        await until(shown.pilot, lambda: shown.agent.submitted[-1] == cmd.KeepDraft(Draft()))
+
+
+async def test_a_kept_draft_stands_in_the_prompt_again_and_is_sent_whole() -> None:
+    image = "data:image/png;base64,AA=="
+    draft = Draft("see [pasted #1: 21 lines] [image #1: a.png]", ("x\n" * 20,), (image,))
+    async with stage(opened(draft=draft), reset()) as shown:
+        assert shown.prompt == draft.text
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.SendPrompt(f"see {draft.pastes[0]} [image #1: a.png]", (image,))]
+
+
+async def test_what_was_typed_before_the_session_opened_stays_and_the_draft_is_an_earlier_prompt() -> None:
+    async with stage() as shown:
+        shown.write("early")
+        await shown.tell(opened(draft=Draft("kept")), reset())
+        assert shown.prompt == "early"
+        await shown.press("up")
+        assert shown.prompt == "kept"

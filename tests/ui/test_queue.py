@@ -7,7 +7,7 @@ from textual import events
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.commands import Command
-from kimi_tui.protocol.views import Entry
+from kimi_tui.protocol.views import Draft, Entry
 from kimi_tui.ui.paste import Pastes
 from tests.ui.session import opened, reset
 from tests.ui.test_app import Stage, stage
@@ -39,7 +39,7 @@ async def test_enter_brings_one_of_them_into_the_prompt_and_sends_it_back_to_its
         assert asked(shown) == [cmd.TakeQueued("prompts", 1, "second")]
         await shown.tell(ev.QueueChanged(("steer me",), ("first", "third")), ev.PromptReturned("second"))
         assert shown.prompt == "second"
-        assert shown.agent.submitted[-1] == cmd.KeepDraft("second")
+        assert shown.agent.submitted[-1] == cmd.KeepDraft(Draft("second"))
         await shown.press("!", "enter")
         assert asked(shown)[-1] == cmd.SendPrompt("second!", place=1)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from kimi_tui.agent.compaction.nearness import Nearness
 from kimi_tui.agent.compaction.proposal import Review
 from kimi_tui.agent.dmail import DenwaRenji
+from kimi_tui.agent.saving import StateFile
 from kimi_tui.agent.session_skills import SessionSkills
-from kimi_tui.agent.state_file import StateFile
 from kimi_tui.agent.steering import Steering
 from kimi_tui.agent.transcript import Transcript
 from kimi_tui.agent.travel.files import FilesBeside, nothing_recorded

@@ -131,8 +131,9 @@ class ChatScreen(Keyboard):
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
         self._prompt_knows()
-        if event.draft and not self.editor.text:
-            self.editor.put(event.draft)
+        if event.draft.text:
+            self.editor.restore(event.draft)
+        self.editor.draft_soon()
         for notice in event.notices:
             self.notify(notice, severity="warning", markup=False)
 
@@ -255,12 +256,18 @@ class ChatScreen(Keyboard):
         self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
         taken, self._taking = self._taking, None
         self.editor.place = (taken.queue, taken.place) if taken and taken.text == event.text else None
-        self.submit(cmd.KeepDraft(self.editor.whole))
+        self.submit(cmd.KeepDraft(self.editor.draft))
 
     @on(TextArea.Changed)
-    def _forget_the_place(self) -> None:
+    def _written(self) -> None:
         if not self.editor.text:
             self.editor.place = None
+        self.editor.draft_soon()
+
+    @on(Editor.Drafted)
+    def _keep(self, event: Editor.Drafted) -> None:
+        if self.state.opened:
+            self.submit(cmd.KeepDraft(event.draft))
 
     def _leave_prompt(self, command: cmd.Command) -> None:
         self.transcript.follow()

@@ -1,6 +1,7 @@
 """The text of the prompt: what Enter and the arrows mean in it, earlier prompts, big pastes.
 
-Posts `Sent` for Enter, `Queued` for Alt+Enter and `WentUp` for Up in an empty box while something waits in the queue.
+Posts `Sent` for Enter, `Queued` for Alt+Enter, `WentUp` for Up in an empty box while something waits in the queue, and
+`Drafted` now and then while it is written, so that it outlives whatever happens.
 What a key means for the whole app (Esc, Ctrl+C) is the app's business.
 """
 
@@ -18,11 +19,15 @@ from textual.document._document_navigator import DocumentNavigator
 from textual.message import Message
 from textual.widgets import TextArea
 
+from kimi_tui.protocol.views import Draft
 from kimi_tui.ui import clusters, images
 from kimi_tui.ui.clustered import Clustered
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
 from kimi_tui.ui.widgets.queue import Place
+
+MOMENT = 0.5
+"""Seconds of writing that may be lost when the program is killed."""
 
 
 class Editor(TextArea):
@@ -44,6 +49,12 @@ class Editor(TextArea):
     @dataclass
     class WentUp(Message):
         pass
+
+    @dataclass
+    class Drafted(Message):
+        """What stands here has changed and is worth keeping."""
+
+        draft: Draft
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+v", "paste_any", "paste text or an image", show=False),
@@ -69,11 +80,34 @@ class Editor(TextArea):
         """The text that was last put here by the app, not by typing."""
         self.place: Place | None = None
         """Where in the queue the text has been, until it is sent or cleared."""
+        self._drafting = False
 
     @property
     def whole(self) -> str:
         """The text with big pastes unfolded."""
         return self.pastes.unfold(self.text)
+
+    @property
+    def draft(self) -> Draft:
+        """What stands here, to be kept."""
+        return self.pastes.draft(self.text)
+
+    def restore(self, draft: Draft) -> None:
+        """Put a prompt here that was kept. With something in the box already it is one of the earlier prompts."""
+        if self.text:
+            self.earlier.add(Pastes.of(draft).unfold(draft.text))
+        else:
+            self.put(self.pastes.restore(draft))
+
+    def draft_soon(self) -> None:
+        """Say after a moment what stands here then: not at every key, but also while somebody types on and on."""
+        if not self._drafting:
+            self._drafting = True
+            self.set_timer(MOMENT, self._draft_now)
+
+    def _draft_now(self) -> None:
+        self._drafting = False
+        self.post_message(self.Drafted(self.draft))
 
     @property
     def images(self) -> tuple[str, ...]:
