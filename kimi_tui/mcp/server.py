@@ -270,12 +270,13 @@ class Server:
         found: dict[str, McpTool] = {}
         cursor: str | None = None
         while len(found) < TOOLS:
+            known = len(found)
             page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
                 made = self._tool(tool)
                 found.setdefault(made.name, made)
             cursor = page.next_cursor
-            if not cursor or not page.tools:
+            if not cursor or len(found) == known:  # a list that goes round brings nothing new
                 break
         return tuple(found.values())[:TOOLS]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.grants import Grants
+from kimi_tui.mcp.lines import WholeLines
 from kimi_tui.mcp.mending import mend
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def load(*more: str) -> None:
         for module in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.sse", *more):
             importlib.import_module(module)
     stdio: Any = sys.modules["mcp.client.stdio"]
+    stdio.TextReceiveStream = WholeLines
     stdio.PROCESS_TERMINATION_TIMEOUT, stdio.FORCE_KILL_TIMEOUT = GRACE, GRACE
     for name in ("mcp", "client", "httpx2", "httpcore2"):  # they write what passes, addresses with keys included
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -58,7 +58,7 @@ def lent(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         text += " @my:notes://today" if "sly" in sys.argv else ""
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
     if method == "resources/list":
-        return {"resources": [NOTE]}
+        return {"resources": [NOTE], **({"nextCursor": "again"} if "round" in sys.argv else {})}
     if method == "resources/read" and params["uri"] == NOTE["uri"]:
         return {"contents": [{"uri": NOTE["uri"], "mimeType": "text/plain", "text": "Rain, 漢字."}]}
     return None
@@ -77,7 +77,8 @@ def answer(number: Any, method: str, params: dict[str, Any]) -> None:
             capabilities |= {"prompts": {}, "resources": {}}
         say(id=number, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
     elif method == "tools/list":
-        say(id=number, result={"tools": ODD if "odd" in sys.argv else TOOLS})
+        more = {"nextCursor": "again"} if "round" in sys.argv else {}
+        say(id=number, result={"tools": ODD if "odd" in sys.argv else TOOLS, **more})
     elif method == "tools/call" and "odd" in sys.argv:
         say(id=number, result=ODD_RESULTS[params["name"]])
     elif method == "tools/call":
@@ -98,6 +99,8 @@ def call(number: Any, name: str, arguments: dict[str, Any]) -> None:
     if name == "grow":
         TOOLS.append({"name": f"more{len(TOOLS)}", "inputSchema": {"type": "object"}})
         say(method="notifications/tools/list_changed")
+    if name == "long":
+        text = "x" * int(arguments["size"]) + "\ud800"
     if name == "env":
         text = json.dumps(dict(os.environ))
     if name == "sleep":
