@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import shlex
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class McpTool:
 
 
 class Server:
-    """`changed` is called on every change of state, tools or error; `failed` once for a row of failures."""
+    """`changed` is called on every change of state, tools or error; `notice` is told once of a row of failures."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class Server:
         work_dir: str,
         grants: Grants,
         changed: Callable[[], None],
-        failed: Callable[[str], None],
+        notice: Callable[[str], None],
     ) -> None:
         self.config = config
         self.tools: tuple[McpTool, ...] = ()
@@ -76,7 +77,7 @@ class Server:
         self.settled = asyncio.Event()
         """It has become ready, or has failed, at least once since it was started."""
         self.door = Door(config, grants, changed)
-        self._work_dir, self._grants, self._changed, self._failed = work_dir, grants, changed, failed
+        self._work_dir, self._grants, self._changed, self._notice = work_dir, grants, changed, notice
         self._state: McpState = "stopped"
         self._error = ""
         self._retry_at: float | None = None
@@ -232,7 +233,7 @@ class Server:
         self._offer_nothing()
         self._error = fault
         if self._failures == 0:
-            self._failed(fault)
+            self._notice(f"the MCP server {self.name} does not work: {fault}; /mcp shows how it stands")
         again = not hopeless and self._failures < len(WAITS)
         wait = WAITS[self._failures] if again else 0.0
         self._failures += 1
@@ -245,8 +246,8 @@ class Server:
     def _lock(self) -> None:
         """Wait for the user."""
         self._offer_nothing()
-        self._error = f"it wants you to sign in: /mcp, or kimi-tui mcp auth {self.name}"
-        self._failed(self._error)
+        self._error = f"it wants you to sign in: s in /mcp, or kimi-tui mcp auth {shlex.quote(self.name)}"
+        self._notice(f"the MCP server {self.name}: {self._error}")
         self._set("locked")
 
     def _offer_nothing(self) -> None:

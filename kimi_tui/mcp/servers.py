@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from kimi_tui.mcp.config import ServerConfig
@@ -34,11 +33,8 @@ class Servers:
         changed: Callable[[], None] = lambda: None,
         notice: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.changed, self._notice = changed, notice
-        self._servers = {
-            config.name: Server(config, str(work_dir), grants, self._tell, partial(self._failed, config.name))
-            for config in configs
-        }
+        self.changed = changed
+        self._servers = {config.name: Server(config, str(work_dir), grants, self._tell, notice) for config in configs}
 
     def start(self) -> None:
         """Connect to all that are not switched off."""
@@ -93,6 +89,3 @@ class Servers:
 
     def _tell(self) -> None:
         self.changed()
-
-    def _failed(self, name: str, fault: str) -> None:
-        self._notice(f"the MCP server {name} does not work: {fault}; /mcp shows how it stands")

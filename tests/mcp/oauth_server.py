@@ -1,7 +1,8 @@
 """A server that wants its users to sign in, and the place where they do: both on one port here, with the SDK.
 
-Prints the port, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments:
-`refuse` (nobody may), `closed` (no program may register itself), `short` (tokens that are over at once).
+Prints its address, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments: `sse`
+(the old way over HTTP), `refuse` (nobody may), `closed` (no program may register itself), `port N` (where the application
+that is known beforehand has its browser come back to), `for good` (`lock` forgets the tokens that renew, too).
 """
 
 from __future__ import annotations
@@ -105,10 +106,9 @@ class Office(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
 
     def _tokens(self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None) -> OAuthToken:
         access, refresh = secrets.token_urlsafe(), secrets.token_urlsafe()
-        if "short" not in self._how:
-            self._access[access] = AccessToken(
-                token=access, client_id=client.client_id, scopes=scopes, resource=resource, expires_at=None
-            )
+        self._access[access] = AccessToken(
+            token=access, client_id=client.client_id, scopes=scopes, resource=resource, expires_at=None
+        )
         self._refresh[refresh] = RefreshToken(token=refresh, client_id=client.client_id, scopes=scopes)
         return OAuthToken(access_token=access, refresh_token=refresh, expires_in=3600, scope=" ".join(scopes) or None)
 
@@ -122,7 +122,7 @@ def main(how: list[str]) -> None:
         auth_server_provider=office,
         auth=AuthSettings(
             issuer_url=AnyHttpUrl(address),
-            resource_server_url=AnyHttpUrl(f"{address}/mcp"),
+            resource_server_url=AnyHttpUrl(f"{address}/{'sse' if 'sse' in how else 'mcp'}"),
             client_registration_options=ClientRegistrationOptions(enabled="closed" not in how),
             validate_token_resource=False,
         ),
@@ -142,7 +142,7 @@ def main(how: list[str]) -> None:
         return "locked"
 
     say(address)
-    app = server.streamable_http_app()
+    app = server.sse_app() if "sse" in how else server.streamable_http_app()
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
 
 

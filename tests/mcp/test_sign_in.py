@@ -152,6 +152,15 @@ async def test_a_token_is_never_sent_to_another_address(tmp_path: Path) -> None:
         assert Grants(tmp_path).of(there.config()) and Grants(tmp_path).of(elsewhere) is None
 
 
+async def test_a_server_in_the_old_way_takes_a_sign_in_too(tmp_path: Path) -> None:
+    async with office("sse") as there:
+        config = ServerConfig("my", "sse", url=f"{there.address}/sse")
+        async with serving(config, grants=tmp_path) as it:
+            await it.until("my", lambda view: view.state == "locked")
+            await signed_in(it)
+            assert (await it.call("mcp__my__add", a=1, b=2)).text == "3"
+
+
 async def test_signing_out_forgets_it(tmp_path: Path) -> None:
     async with office() as there, serving(there.config(), grants=tmp_path) as it:
         await signed_in(it)
