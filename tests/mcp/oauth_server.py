@@ -1,8 +1,8 @@
 """A server that wants its users to sign in, and the place where they do: both on one port here, with the SDK.
 
-Prints its address, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments: `sse`
-(the old way over HTTP), `refuse` (nobody may), `closed` (no program may register itself), `port N` (where the application
-that is known beforehand has its browser come back to), `for good` (`lock` forgets the tokens that renew, too).
+Prints its address, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments:
+`sse` (the old way over HTTP), `refuse` (nobody may), `closed` (no program may register itself), `port N` (where the
+application that is known beforehand has its browser come back), `for good` (`lock` forgets what renews tokens, too).
 """
 
 from __future__ import annotations
