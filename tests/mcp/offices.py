@@ -34,6 +34,13 @@ class Office:
                     return line
         raise AssertionError("it has ended")
 
+    async def all_said(self) -> list[str]:
+        """Everything, to its end, which this is."""
+        assert self.process.stdout is not None
+        self.process.kill()
+        self.heard += (await self.process.stdout.read()).decode().splitlines()
+        return self.heard
+
     def config(self, **fields: object) -> ServerConfig:
         return ServerConfig("my", "http", url=f"{self.address}/mcp", auth="oauth", **fields)  # type: ignore[arg-type]
 

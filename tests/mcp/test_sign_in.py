@@ -66,6 +66,39 @@ async def test_a_token_that_is_over_is_renewed_without_a_word(tmp_path: Path) ->
         assert [await there.says("renewed") for _ in range(2)] and there.heard.count("asked") == 1
 
 
+async def test_of_two_programs_only_one_renews_a_token(tmp_path: Path) -> None:
+    async with office() as there, serving(there.config(), grants=tmp_path) as one:
+        await signed_in(one)
+        async with serving(there.config(), grants=tmp_path) as other:
+            await other.until("my", lambda view: view.state == "ready")
+            [file] = tmp_path.glob("*.json")
+            file.write_text(json.dumps({**json.loads(file.read_text()), "expires_at": 1.0}))
+            added = (it.call("mcp__my__add", a=number, b=0) for number in range(4) for it in (one, other))
+            assert [result.text for result in await asyncio.gather(*added)] == ["0", "0", "1", "1", "2", "2", "3", "3"]
+        assert (await there.all_said()).count("renewed") == 1
+
+
+async def test_a_place_of_authorisation_that_is_away_costs_no_sign_in(tmp_path: Path) -> None:
+    async with office() as there, serving(there.config(), grants=tmp_path) as it:
+        await signed_in(it)
+        [file] = tmp_path.glob("*.json")
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps({**kept, "expires_at": 1.0, "token_endpoint": "http://127.0.0.1:9/token"}))
+        with pytest.raises(McpFault):
+            await it.call("mcp__my__add", a=1, b=1)
+        await it.until("my", lambda view: view.state == "failed")
+        file.write_text(json.dumps(kept))
+        await it.until("my", lambda view: view.state == "ready")
+        assert (await it.call("mcp__my__add", a=1, b=1)).text == "2"
+
+
+async def test_a_sign_in_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    async with office() as there, serving(there.config(), grants=tmp_path / "file" / "x") as it:
+        with pytest.RaisesGroup(pytest.RaisesExc(McpFault, match="cannot be kept")):
+            await signed_in(it)
+
+
 async def test_a_sign_in_that_is_no_longer_good_is_asked_for_again(tmp_path: Path) -> None:
     async with office("for good") as there, serving(there.config(), grants=tmp_path) as it:
         await signed_in(it)
