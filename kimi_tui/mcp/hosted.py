@@ -254,11 +254,12 @@ class HostedServers:
 
 
 def _gone(view: McpServerView, error: str) -> McpServerView:
-    return dataclasses.replace(view, state="failed", tools=(), prompts=(), resources=False, error=error)
+    return dataclasses.replace(view, state="failed", tools=(), originals=(), prompts=(), resources=False, error=error)
 
 
 def _view(view: dict[str, Any]) -> McpServerView:
-    return McpServerView(**{**view, "tools": tuple(view["tools"]), "prompts": tuple(view["prompts"])})
+    lists = {name: tuple(view[name]) for name in ("tools", "originals", "prompts")}
+    return McpServerView(**{**view, **lists})
 
 
 def _prompt(prompt: dict[str, Any]) -> McpPrompt:

@@ -99,6 +99,7 @@ class Server:
             transport=self.config.transport,
             target=self.config.shown_target,
             tools=tuple(tool.name for tool in self.tools),
+            originals=tuple(tool.original for tool in self.tools),
             prompts=tuple(prompt.name for prompt in self.prompts),
             resources=self.has_resources,
             error=self._error,

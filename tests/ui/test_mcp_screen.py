@@ -17,7 +17,9 @@ from kimi_tui.ui.theme import LIGHT
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
 
-READY = McpServerView("docs", "ready", "http", "https://docs.example/mcp", ("mcp__docs__find", "mcp__docs__read"))
+READY = McpServerView(
+    "docs", "ready", "http", "https://docs.example/mcp", ("mcp__docs__find", "mcp__docs__read"), ("find", "read")
+)
 BROKEN = McpServerView(
     "db",
     "failed",
@@ -125,6 +127,12 @@ async def test_the_keys_of_a_sign_in_do_nothing_where_there_is_none() -> None:
         await pilot.press("home", "o")
         await pilot.pause()
         assert app.commands[-1] == SignOutMcp("docs") and list(screen.keys())[2] == ("o", "sign out")
+
+
+async def test_a_tool_with_a_name_of_its_own_for_the_model_is_told_with_both() -> None:
+    odd = McpServerView("文 件", "ready", "stdio", "files", ("mcp______read_0a1b2c3d",), ("读.取",))
+    async with shown(servers=(odd,)) as (_, screen, _pilot):
+        assert reading(screen)[:2] == ["tools", "读.取  mcp______read_0a1b2c3d"]
 
 
 async def test_without_servers_it_says_how_to_set_one_up() -> None:

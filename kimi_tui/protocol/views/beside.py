@@ -74,6 +74,8 @@ class McpServerView:
     """The program, or the address without what could be a key."""
     tools: tuple[str, ...] = ()
     """As the model knows them: `mcp__<server>__<tool>`."""
+    originals: tuple[str, ...] = ()
+    """As the server calls them, in the same order."""
     prompts: tuple[str, ...] = ()
     """As the server calls them; the user's commands are `/mcp:<server>:<prompt>`."""
     resources: bool = False

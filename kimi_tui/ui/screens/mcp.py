@@ -108,9 +108,11 @@ def report(server: McpServerView, width: int) -> Rows:
             *printed(server.error, width, "bad" if now else "", "  "),
         ]
     if server.tools:
-        own = f"mcp__{server.name}__"
         rows += [[]] if rows else []
-        rows += [[("tools", "quiet")], *([(f"  {literal(name.removeprefix(own))}", "")] for name in server.tools)]
+        rows += [
+            [("tools", "quiet")],
+            *(_tool(server, name) for name in zip(server.originals, server.tools, strict=True)),
+        ]
     if server.prompts:
         rows += [[]] if rows else []
         names = ([(f"  {literal(name)}", "")] for name in server.prompts)
@@ -122,6 +124,13 @@ def report(server: McpServerView, width: int) -> Rows:
         rows += [[]] if rows else []
         rows += [[("what it said", "quiet")], *printed(server.said, width, indent="  ")]
     return rows or [[("nothing to tell yet", "faint")]]
+
+
+def _tool(server: McpServerView, names: tuple[str, str]) -> list[Span]:
+    """As its server calls it; what the model and a rule call it, where that cannot be told from it."""
+    original, name = names
+    plain = name == f"mcp__{server.name}__{original}"
+    return [(f"  {literal(original)}", ""), *([] if plain else [(f"  {name}", "faint")])]
 
 
 def _signing_in(address: str, width: int) -> Rows:
