@@ -82,6 +82,11 @@ def together(query: str, files: list[Suggestion], resources: list[Suggestion]) -
     return [*files[:first], *resources, *files[first:]]
 
 
+def still_good(start: int, query: str, known: Iterable[Suggestion]) -> list[Suggestion]:
+    """Of those that were found for less, the ones that match what is typed by now."""
+    return [one for one in known if one.start == start and pattern(query).search(one.label)]
+
+
 def _can_be_typed(one: ResourceView) -> bool:
     """An address with parts that are left open has to be typed by hand."""
     return '"' not in one.server + one.uri and one.uri.isprintable() and "{" not in one.uri

@@ -262,6 +262,30 @@ async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
         assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact()], "")
 
 
+async def test_enter_right_behind_fast_typing_sends_what_was_typed_and_nothing_of_an_older_list() -> None:
+    async with stage() as shown:
+        await shown.press("/", "c")
+        prompt = shown.app.chat.prompt
+        assert prompt.popup.display
+        prompt.editor.insert("ompact the schema")  # the list has not heard of it yet
+        prompt.editor.post_message(events.Key("enter", None))
+        await shown.pilot.pause()
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact("the schema")], "")
+
+
+async def test_a_list_that_is_behind_offers_only_what_still_matches(tmp_path: Path) -> None:
+    for name in ("alpha.py", "almost.py"):
+        (tmp_path / name).touch()
+    async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
+        shown.write("@al")
+        prompt = shown.app.chat.prompt
+        await until(shown.pilot, lambda: len(prompt.popup.suggestions) == 2)
+        prompt.editor.insert("p")
+        prompt.editor.post_message(events.Key("tab", None))
+        await shown.pilot.pause()
+        assert shown.prompt == "@alpha.py "
+
+
 async def test_a_command_that_needs_an_argument_waits_for_it() -> None:
     async with stage() as shown:
         await shown.press("/", "t", "i", "t", "enter")

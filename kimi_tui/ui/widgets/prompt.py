@@ -36,6 +36,8 @@ class Prompt(Horizontal):
         self._commands: Sequence[SlashCommand] = ()
         self._resources: Sequence[ResourceView] = ()
         self._files: Files | None = None
+        self._listed_for = ""
+        """What stood before the cursor when the list was made."""
         self._searching: str | None = None
         """What was in the box when the search of earlier prompts began; None when it is not open."""
 
@@ -84,7 +86,7 @@ class Prompt(Horizontal):
         if self._searching is not None:
             self.popup.show([_earlier(prompt) for prompt in self.editor.earlier.search(self.editor.text)[:200]])
             return
-        before = self.editor.before_cursor
+        before = self._listed_for = self.editor.before_cursor
         if before and before == self.editor.placed:
             self.popup.show(())
         elif (word := completion.command_word(before)) is not None:
@@ -102,6 +104,8 @@ class Prompt(Horizontal):
 
     def _list_takes(self, key: str) -> bool:
         """Whether an open list has a use for the key."""
+        if key in ("up", "down", "tab", "enter"):
+            self._catch_up()
         if key == "escape" and self._searching is not None:
             self._end_search(self._searching)
         elif self.popup.chosen is None:
@@ -115,6 +119,17 @@ class Prompt(Horizontal):
         else:
             return False
         return True
+
+    def _catch_up(self) -> None:
+        """Keys may come faster than the list: what was typed since it opened is not lost for something of it."""
+        before = self.editor.before_cursor
+        if self._searching is not None or before == self._listed_for:
+            return
+        found = completion.mentioned(before)
+        if found is None:
+            self._suggest()
+        else:
+            self.popup.show(completion.still_good(*found, self.popup.suggestions))
 
     @on(Popup.Chosen)
     def _clicked(self, event: Popup.Chosen) -> None:
