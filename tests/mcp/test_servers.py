@@ -61,6 +61,7 @@ async def test_a_server_over_http_lends_its_tools_and_is_found_again_after_a_res
             view = bench.view("web")
             assert (view.state, view.error, view.target) == ("ready", "", url)
             assert (await bench.call("mcp__web__add", a=2, b=3)).text == "5"
+            assert len((await bench.call("mcp__web__much", lines=150_000)).text) > 1_500_000
 
             tool = bench.tool("mcp__web__add")  # the end may be noticed before the call is made
             process.kill()
@@ -78,6 +79,7 @@ async def test_a_server_over_http_in_the_old_way_lends_its_tools() -> None:
         view = bench.view("old")
         assert (view.state, view.error, view.transport) == ("ready", "", "sse")
         assert (await bench.call("mcp__old__add", a=2, b=3)).text == "5"
+        assert len((await bench.call("mcp__old__much", lines=150_000)).text) > 1_500_000
         process.kill()
         await process.wait()
         view = await bench.until("old", lambda view: view.state == "failed")

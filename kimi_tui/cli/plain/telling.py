@@ -142,6 +142,8 @@ class Telling:
                 yield from (*islice(listings.tasks([task]), 1), output.rstrip())
             case ev.TasksChanged(tasks):
                 yield from self._tasks_that_changed(tasks)
+            case ev.ServerAwaited(server) if server:
+                yield one_line(f"Waiting for the server {server}. Ctrl+C stops it.")
             case ev.McpChanged(servers):
                 yield from self._servers_that_changed(servers)
 
