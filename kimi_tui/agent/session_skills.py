@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kimi_tui.agent.steering import FlowCall, Prompt
 from kimi_tui.flows import parse_flow
 from kimi_tui.injections import DynamicInjection, DynamicInjectionProvider, Newest, StepView
+from kimi_tui.protocol.commands import ListCommands
 from kimi_tui.protocol.events import CommandsChanged, Event, Noticed
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SlashCommand
@@ -16,6 +17,7 @@ from kimi_tui.resources import prompt
 from kimi_tui.skills import Skill, SkillRoot, SkillSet, skill_request, skills_prompt
 
 if TYPE_CHECKING:
+    from kimi_tui.agent.agent import Agent
     from kimi_tui.agent.desk import Desk
 
 FLOW_MOVES = 1000
@@ -80,6 +82,10 @@ class SessionSkills:
         fresh = [problem for problem in now if problem not in self._told]
         self._told = set(now)
         return fresh
+
+
+async def list_commands(agent: Agent, command: ListCommands) -> None:
+    await agent.desk.skills.follow()
 
 
 async def skill_prompt(desk: Desk, name: str, request: str, typed: str) -> Prompt:

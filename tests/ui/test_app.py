@@ -24,6 +24,7 @@ from kimi_tui.protocol.views import (
     Modes,
     QuestionOption,
     QuestionView,
+    SlashCommand,
     SwitchView,
     TimelineRow,
     Tokens,
@@ -284,6 +285,22 @@ async def test_a_list_that_is_behind_offers_only_what_still_matches(tmp_path: Pa
         prompt.editor.post_message(events.Key("tab", None))
         await shown.pilot.pause()
         assert shown.prompt == "@alpha.py "
+
+
+async def test_the_list_of_commands_asks_what_has_come_meanwhile_and_shows_it() -> None:
+    async with stage() as shown:
+        await shown.press("/")
+        assert cmd.ListCommands() in shown.agent.looked_at
+        await shown.press("b")
+        await shown.tell(ev.CommandsChanged((SlashCommand("skill:brand-new", "[request]", "x", turns=True),)))
+        assert "/skill:brand-new [request]" in [one.label for one in shown.app.chat.prompt.popup.suggestions]
+
+
+async def test_a_skill_that_the_screen_has_not_heard_of_is_for_the_agent_to_find() -> None:
+    async with stage() as shown:
+        shown.write("/skill:brand-new do it")
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.RunSlash("skill:brand-new", "do it")]
 
 
 async def test_a_command_that_needs_an_argument_waits_for_it() -> None:

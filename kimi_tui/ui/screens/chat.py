@@ -18,6 +18,7 @@ from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
+from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Kind, Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
@@ -220,6 +221,11 @@ class ChatScreen(Keyboard):
             case command:
                 self.submit(command)
         return True
+
+    @on(Prompt.CommandsWanted)
+    def _look_for_commands(self) -> None:
+        if self.state.opened:
+            self.submit(cmd.ListCommands())
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:

@@ -7,11 +7,13 @@ what is typed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from kimi_tui.protocol.views import ResourceView, SlashCommand
@@ -26,6 +28,10 @@ from kimi_tui.ui.widgets.popup import Popup
 
 class Prompt(Horizontal):
     """The box around the editor, with a sign that tells what Enter will do."""
+
+    @dataclass
+    class CommandsWanted(Message):
+        """The list of commands opens: skills may have come since it was told."""
 
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
@@ -49,6 +55,8 @@ class Prompt(Horizontal):
     def know(self, commands: Sequence[SlashCommand], resources: Sequence[ResourceView], work_dir: str) -> None:
         """What there is to complete."""
         self._commands, self._resources = commands, resources
+        if self.popup.display and completion.command_word(self.editor.before_cursor) is not None:
+            self._suggest()
         folder = Path(work_dir)
         if self._files is None or self._files.folder != folder:
             self._files = Files(folder) if folder.is_dir() else None
@@ -90,6 +98,8 @@ class Prompt(Horizontal):
         if before and before == self.editor.placed:
             self.popup.show(())
         elif (word := completion.command_word(before)) is not None:
+            if not word:
+                self.post_message(self.CommandsWanted())
             self.popup.show(completion.commands(word, self._commands))
         elif found := completion.mentioned(before):
             self.run_worker(self._suggest_mentions(*found), group="mentions", exclusive=True)
