@@ -1,8 +1,8 @@
 """A server that wants its users to sign in, and the place where they do: both on one port here, with the SDK.
 
 Prints its address, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments:
-`sse` (the old way over HTTP), `refuse` (nobody may), `closed` (no program may register itself), `port N` (where the
-application that is known beforehand has its browser come back), `for good` (`lock` forgets what renews tokens, too).
+`sse` (the old way over HTTP), `refuse` (nobody may), `closed` (no program may register itself), `for good` (`lock`
+forgets what renews tokens, too).
 """
 
 from __future__ import annotations
@@ -26,10 +26,19 @@ from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl, AnyUrl
 
-KNOWN = OAuthClientInformationFull(
+
+class AnyPort(OAuthClientInformationFull):
+    """Its browser may come back to any port of this machine, see RFC 8252."""
+
+    def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
+        assert redirect_uri is not None and redirect_uri.host == "127.0.0.1"
+        return redirect_uri
+
+
+KNOWN = AnyPort(
     client_id="known-beforehand",
     client_secret="the-secret-of-the-application",
-    redirect_uris=[AnyUrl("http://127.0.0.1:1/callback")],
+    redirect_uris=[AnyUrl("http://127.0.0.1/callback")],
     token_endpoint_auth_method="client_secret_post",
 )
 
@@ -49,11 +58,7 @@ class Office(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
         self._refresh: dict[str, RefreshToken] = {}
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        client = self._clients.get(client_id)
-        if client is KNOWN and "port" in self._how:
-            port = self._how[self._how.index("port") + 1]
-            return client.model_copy(update={"redirect_uris": [AnyUrl(f"http://127.0.0.1:{port}/callback")]})
-        return client
+        return self._clients.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         say("registered", *(str(uri) for uri in client_info.redirect_uris or ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import stat
 import sys
 from pathlib import Path
@@ -162,20 +163,26 @@ async def test_begun_anew_a_sign_in_takes_the_place_of_the_one_before(tmp_path: 
 
 
 async def test_an_application_that_is_known_beforehand_registers_nothing(tmp_path: Path) -> None:
-    port = free_port()
-    async with office("closed", "port", str(port)) as there:
+    async with office("closed") as there:
         async with serving(there.config(), grants=tmp_path) as it:
             with pytest.raises(McpFault, match="client_id and callback_port"):
                 await it.plain("my").sign_in()
-        config = there.config(
-            client_id="known-beforehand", client_secret="the-secret-of-the-application", callback_port=port
-        )
+        config = there.config(client_id="known-beforehand", client_secret="the-secret-of-the-application")
         async with serving(config, grants=tmp_path) as it:
             await signed_in(it)
             assert (await it.call("mcp__my__add", a=1, b=2)).text == "3"
             await it.call("mcp__my__lock")
             assert (await it.call("mcp__my__add", a=1, b=2)).text == "3"
         assert not any(line.startswith("registered") for line in there.heard)
+
+
+async def test_the_browser_comes_back_to_the_port_that_is_asked_for(tmp_path: Path) -> None:
+    """Which is taken here: so it is known that this one was wanted."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        async with office() as there, serving(there.config(callback_port=port), grants=tmp_path) as it:
+            with pytest.raises(McpFault, match="cannot come back to this machine"):
+                await it.plain("my").sign_in()
 
 
 async def test_a_token_is_never_sent_to_another_address(tmp_path: Path) -> None:
@@ -248,11 +255,3 @@ async def signed_in(it: Bench) -> None:
         group.create_task(it.plain("my").sign_in())
         await browse(await address_of(it))
     await it.until("my", lambda view: view.state == "ready")
-
-
-def free_port() -> int:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-    return port

@@ -270,7 +270,7 @@ async def test_enter_right_behind_fast_typing_sends_what_was_typed_and_nothing_o
         assert prompt.popup.display
         prompt.editor.insert("ompact the schema")  # the list has not heard of it yet
         prompt.editor.post_message(events.Key("enter", None))
-        await shown.pilot.pause()
+        await until(shown.pilot, lambda: bool(shown.agent.submitted))
         assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact("the schema")], "")
 
 
@@ -283,8 +283,7 @@ async def test_a_list_that_is_behind_offers_only_what_still_matches(tmp_path: Pa
         await until(shown.pilot, lambda: len(prompt.popup.suggestions) == 2)
         prompt.editor.insert("p")
         prompt.editor.post_message(events.Key("tab", None))
-        await shown.pilot.pause()
-        assert shown.prompt == "@alpha.py "
+        await until(shown.pilot, lambda: shown.prompt == "@alpha.py ")
 
 
 async def test_the_list_of_commands_asks_what_has_come_meanwhile_and_shows_it() -> None:
