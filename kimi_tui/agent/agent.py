@@ -88,14 +88,26 @@ class Agent:
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Make this the one activity. There must be none."""
         assert self._activity is None, f"{name} while something else runs"
-        self._activity = asyncio.create_task(self._guarded(work, name), name=name)
+        self._activity = asyncio.create_task(self.guarded(work, name), name=name)
         self._activity.add_done_callback(self._ended)
 
     def beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run this beside whatever else goes on."""
-        task = asyncio.create_task(self._guarded(work, name), name=name)
+        task = asyncio.create_task(self.guarded(work, name), name=name)
         self._side.add(task)
         task.add_done_callback(self._side.discard)
+
+    async def guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """An activity that breaks ends itself, not the agent."""
+        try:
+            await work
+        except (Fault, ModelFault) as fault:
+            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
+        except (OSError, ValueError, SessionLocked) as fault:
+            self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
+        except Exception as fault:
+            log.exception("%s broke", name)
+            self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
 
     def stop_beside(self, name: str) -> None:
         """Stop what runs under this name beside the activity."""
@@ -161,18 +173,6 @@ class Agent:
             self.emit(Noticed(f"{type(command).__name__} is not understood", "warning"))
         else:
             handler.take(self, command)
-
-    async def _guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """An activity that breaks ends itself, not the agent."""
-        try:
-            await work
-        except (Fault, ModelFault) as fault:
-            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
-        except (OSError, ValueError, SessionLocked) as fault:
-            self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
-        except Exception as fault:
-            log.exception("%s broke", name)
-            self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None

@@ -51,6 +51,7 @@ from kimi_tui.protocol.events.session import (
     Noticed,
     SessionOpened,
     SessionsListed,
+    Settled,
     TitleChanged,
     TranscriptReset,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "RotationsListed",
     "SessionOpened",
     "SessionsListed",
+    "Settled",
     "SteerTaken",
     "StepEnded",
     "StepStarted",
