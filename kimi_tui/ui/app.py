@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import ClassVar
 
+from rich.console import RenderableType
 from textual import events, on
 from textual.app import SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
@@ -20,17 +21,18 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import attention, escapes, external, keymap, quick_paste, slash, theme
+from kimi_tui.ui import answers, attention, escapes, external, keymap, slash, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
+from kimi_tui.ui.exhibiting import Exhibiting
 from kimi_tui.ui.lasting import LastingOutput
-from kimi_tui.ui.leaving import Leaving, leaves
+from kimi_tui.ui.leaving import leaves, terminal_is_gone
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
 
-class KimiApp(Leaving):
+class KimiApp(Exhibiting):
     """Composes, starts the workers, routes. After `run`, `farewell` is for the caller to print."""
 
     TITLE = "kimi-tui"
@@ -51,10 +53,11 @@ class KimiApp(Leaving):
         """`prompt` is sent as soon as there is an agent."""
         super().__init__()
         escapes.teach()
-        quick_paste.teach()
+        answers.teach()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (20, "-narrow"), (100, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (5, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
+        self.use_all_colours(self.options.images)
         self._connect = connect
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
         self._heading = ""
@@ -85,6 +88,15 @@ class KimiApp(Leaving):
         """No page of frames with the values of all variables, keys among them: who started the app tells what broke."""
         self._close_messages_no_wait()
 
+    def panic(self, *renderables: RenderableType) -> None:
+        """Nor is one drawn where Textual knows of no fault: its thread that reads the keys has died."""
+        if self._exception is not None:
+            self._fatal_error()
+            return
+        if not terminal_is_gone():
+            self._exception = OSError(f"the terminal could not be read any more{_reason(renderables)}")
+        self.told_to_end()
+
     def get_default_screen(self) -> Screen[None]:
         return self.chat
 
@@ -96,10 +108,11 @@ class KimiApp(Leaving):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        self._say(attention.PUSH_TITLE)
+        self.say(attention.PUSH_TITLE)
         self.run_worker(self._serve(), name="agent")
         self.heed_signals()
         self.heed_terminal()
+        self.exhibit(self.options.images)
 
     # --- the agent -----------------------------------------------------------------------------------------------
 
@@ -151,7 +164,7 @@ class KimiApp(Leaving):
                     self.exit()
 
             if self.options.notifications and (words := attention.worth_a_bell(event, looking=self.app_focus)):
-                self._say(attention.notification(words))
+                self.say(attention.notification(words))
         self._entitle()
 
     def _entitle(self) -> None:
@@ -159,15 +172,10 @@ class KimiApp(Leaving):
         heading = attention.heading(self.chat.state, self.marks)
         if heading != self._heading:
             self._heading = heading
-            self._say(attention.title(heading))
-
-    def _say(self, sequence: str) -> None:
-        """To the terminal itself, between two frames."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(sequence)
+            self.say(attention.title(heading))
 
     def on_unmount(self) -> None:
-        self._say(attention.POP_TITLE)
+        self.say(attention.POP_TITLE)
 
     @on(Submit)
     async def _submit(self, event: Submit) -> None:
@@ -245,3 +253,9 @@ class KimiApp(Leaving):
         meaning = slash.read(text, self.chat.state)
         if meaning is not None:
             self.chat.mean(meaning)
+
+
+def _reason(renderables: Sequence[RenderableType]) -> str:
+    """What the page would have said, without its frames."""
+    stacks = (stack for page in renderables for stack in getattr(getattr(page, "trace", None), "stacks", ()))
+    return next((f": {stack.exc_type}: {stack.exc_value}" for stack in stacks), "")

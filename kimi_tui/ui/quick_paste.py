@@ -5,17 +5,17 @@ Textual looks at every sign of a paste for the end of it; a megabyte keeps it bu
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.message import Message
+
+from kimi_tui.ui.any_input import AnyInput
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 
 
-class QuickPaste(XTermParser):
+class QuickPaste(AnyInput):
     """Reads the terminal's input; pastes whose beginning comes in one piece are collected here."""
 
     def __init__(self, debug: bool = False) -> None:
@@ -25,9 +25,13 @@ class QuickPaste(XTermParser):
         self._held = ""
         """The last signs that came: they may be a part of the marks."""
 
+    @property
+    def pasting(self) -> bool:
+        return self._pasted is not None
+
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
-            yield from super().feed(data)  # says that the input has ended
+            yield from super().feed(data)
         while data:
             if self._pasted is None:
                 before, begin, data = (self._held + data).partition(BEGIN)
@@ -48,11 +52,3 @@ class QuickPaste(XTermParser):
 def _opening(text: str) -> str:
     """What of the mark stands at the end. Less than three signs of it may be keys of their own."""
     return next((BEGIN[:size] for size in range(len(BEGIN) - 1, 2, -1) if text.endswith(BEGIN[:size])), "")
-
-
-def teach() -> None:
-    """Let Textual's driver read with it, where there is a terminal as we know it."""
-    if sys.platform != "win32":
-        from textual.drivers import linux_driver
-
-        vars(linux_driver)["XTermParser"] = QuickPaste
