@@ -144,7 +144,10 @@ class Conversation:
             case ev.TranscriptReset(timeline=rows, prompt=prompt):
                 self.rows = list(rows)
                 self._draft = self._draft if prompt is None else prompt
-            case ev.CheckpointCreated(row) | ev.StepEnded(row=row):
+            case ev.CheckpointCreated(row, before):
+                for each in filter(None, (before, row)):
+                    self._note(each)
+            case ev.StepEnded(row=row):
                 self._note(row)
             case ev.PromptReturned(text):
                 self._draft, self._owed = text, 0

@@ -173,10 +173,9 @@ def _told(switch: Switch) -> str:
 
 def _in_words(messages: tuple[int, int], tokens: tuple[int, int], counted: tuple[bool, bool]) -> str:
     """What no model has counted is an estimate of the messages alone: what is sent beside them is not known here."""
-    cost, left = (
-        f"{count:,}" if sure else f"about {count:,} of messages" for count, sure in zip(tokens, counted, strict=True)
-    )
-    return f"{messages[0]} → {messages[1]} messages, {cost} → {left} tokens"
+    cost, left = (f"{count:,}" if sure else f"about {count:,}" for count, sure in zip(tokens, counted, strict=True))
+    alone = "" if all(counted) else " (about: of the messages alone)"
+    return f"{messages[0]} → {messages[1]} messages, {cost} → {left} tokens{alone}"
 
 
 def _foresee(session: Session, point: str, journey: Journey, as_json: bool) -> None:

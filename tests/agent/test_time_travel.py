@@ -22,6 +22,7 @@ from kimi_tui.protocol.commands import (
     Undo,
 )
 from kimi_tui.protocol.events import (
+    CheckpointCreated,
     ContextMeasured,
     ContextSwitched,
     EntriesLoaded,
@@ -29,10 +30,12 @@ from kimi_tui.protocol.events import (
     RevertPreviewed,
     RotationRead,
     RotationsListed,
+    StepEnded,
     TimelinesCompared,
     TranscriptReset,
     TurnEnded,
 )
+from kimi_tui.protocol.views import TimelineRow
 from tests.agent.fakes import Bench, Echo, ScriptedModel, Wait, bench, calls, says
 
 
@@ -43,6 +46,25 @@ def chat(it: Bench) -> list[str]:
 async def two_turns(it: Bench) -> None:
     await it.turn("one")
     await it.turn("two")
+
+
+async def test_rows_that_are_told_while_a_turn_runs_are_those_of_the_timeline_read_anew(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        calls(("Echo", {"text": "a" * 4000})), calls(("Echo", {"text": "b"})), says("done"), says("2")
+    )
+    async with bench(tmp_path, model, tools=[Echo()]) as it:
+        await it.turn("one")
+        await it.turn("two")
+        told: dict[int | None, TimelineRow] = {}
+        for event in it.events:
+            match event:
+                case CheckpointCreated(row, before):
+                    told |= {each.offset: each for each in (row, before) if each is not None}
+                case StepEnded(row=row):
+                    told[row.offset] = row
+        rows = [row for row in all_rows(it.desk) if row.kind == "checkpoint"]
+        assert len(rows) == 4 and list(told.values()) == rows[::-1]
+        assert [row.exact for row in rows] == [False, True, True, False]
 
 
 async def test_going_back_takes_the_prompt_back_into_the_input(tmp_path: Path) -> None:
