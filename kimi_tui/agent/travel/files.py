@@ -25,6 +25,7 @@ from kimi_tui.session.snapshots import (
     Limits,
     Passage,
     RestoreResult,
+    Snapshot,
     SnapshotLog,
     Snapshots,
     Stretch,
@@ -186,10 +187,15 @@ class Files:
             spans = await self._spans(passages)
             if not spans and not self._recording:
                 return None
-            at = self._clock()
-            result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite))
-            passage = Passage(why=why, at=at, before=result.before.id, after=result.after.id, of=of, live=live)
-            return await asyncio.to_thread(self._book.begin, passage), result
+            passage = Passage(why=why, at=self._clock(), of=of, live=live)
+            begun: list[Passage] = []
+
+            def begin(present: Snapshot) -> None:
+                begun.append(self._book.begin(msgspec.structs.replace(passage, before=present.id)))
+
+            result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite), begun=begin)
+            await asyncio.to_thread(self._book.add, begun[0].n, after=result.after.id)
+            return begun[0], result
 
     async def went_with(self, passage: Passage, timeline: str) -> None:
         """A restore went with leaving this timeline: whoever takes that back takes back both."""

@@ -105,8 +105,9 @@ class SnapshotLog:
 
     @property
     def alone(self) -> list[Passage]:
-        """Restores of files alone, and what took such back; oldest first."""
-        return [passage for passage in self.passages if passage.why in ("only", "only_undone")]
+        """Restores that went with no jump, and what took such back; oldest first. One whose jump was cut off (the
+        program was killed) is among them: only the files have moved."""
+        return [passage for passage in self.passages if passage.why != "step" and not passage.left]
 
     def _from(self, begins: Callable[[Passage], bool]) -> list[Passage]:
         passages = self.passages
