@@ -15,6 +15,7 @@ from kimi_tui.agent.marks import system_note
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.agent.step import Step, StepOutcome, bookmark, say_beside, take_step
 from kimi_tui.agent.travel.jumps import deliver
+from kimi_tui.agent.travel.moves import begin
 from kimi_tui.agent.travel.rows import newest_checkpoint
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
@@ -70,7 +71,7 @@ class Turn:
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
         desk.files.warm()
-        await land(desk.begin())
+        await land(begin(desk))
         await land(self._heal())
         await bookmark(desk)
         if prompt.label:

@@ -67,6 +67,21 @@ async def test_rows_that_are_told_while_a_turn_runs_are_those_of_the_timeline_re
         assert [row.exact for row in rows] == [False, True, True, False]
 
 
+async def test_a_point_of_a_session_that_had_no_system_prompt_is_still_found_after_its_first_turn(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "s"
+    folder.mkdir()
+    old = '{"role":"_checkpoint","id":0}\n{"role":"user","content":"one"}\n{"role":"assistant","content":"eins"}\n'
+    (folder / "context.jsonl").write_text(old)
+    async with bench(tmp_path, ScriptedModel(says("zwei"))) as it:
+        await it.turn("two")
+        row = it.last(TranscriptReset).timeline[-1]
+        assert row.checkpoint == 0 and row.offset != 0
+        await it.do(PreviewRevert(0, offset=row.offset))
+        assert it.last(RevertPreviewed).preview.messages == 4
+
+
 async def test_going_back_takes_the_prompt_back_into_the_input(tmp_path: Path) -> None:
     async with bench(tmp_path, ScriptedModel(says("eins"), says("zwei"), says("drei"))) as it:
         await two_turns(it)

@@ -50,6 +50,12 @@ def _keep_beside(desk: Desk) -> None:
         desk.keep_state()
 
 
+async def begin(desk: Desk) -> None:
+    """Before the session is written to: what the screen knows by its place in the file is told anew if that moves."""
+    if await desk.begin():
+        await shown_anew(desk)
+
+
 async def shown_anew(desk: Desk) -> None:
     """The same time, other rows or other entries: read everything again and tell the screen."""
     desk.transcript, event = await asyncio.to_thread(projected, desk)
