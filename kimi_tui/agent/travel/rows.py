@@ -150,11 +150,14 @@ def lineage(timeline: Timeline, marks: Sequence[CheckpointMark], length: int) ->
 
 
 def _landing(switch: Switch, marks: Sequence[CheckpointMark], length: int) -> int:
+    """A system prompt that came later has moved all records away from where they were then: checkpoints before the one
+    that the jump went to are before it all the same."""
     if switch.parent is None:
         return 0
     if switch.offset is None:
         return min(switch.messages[1], length)
-    after = (mark.history_index for mark in marks if mark.offset >= (switch.offset or 0))
+    first, number = switch.offset, switch.checkpoint or 0
+    after = (mark.history_index for mark in marks if mark.offset >= first and mark.id >= number)
     return next(after, min(switch.messages[1], length))
 
 
