@@ -83,18 +83,6 @@ class Agent:
         """The activity is a turn, which takes steers."""
         return self._activity is not None and self._activity.get_name() == TURN
 
-    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Make this the one activity. There must be none."""
-        assert self._activity is None, f"{name} while something else runs"
-        self._activity = asyncio.create_task(self.guarded(work, name), name=name)
-        self._activity.add_done_callback(self._ended)
-
-    def beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Run this beside whatever else goes on."""
-        task = asyncio.create_task(self.guarded(work, name), name=name)
-        self._side.add(task)
-        task.add_done_callback(self._side.discard)
-
     async def guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """An activity that breaks ends itself, not the agent."""
         try:
@@ -106,6 +94,18 @@ class Agent:
         except Exception as fault:
             log.exception("%s broke", name)
             self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
+
+    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Make this the one activity. There must be none."""
+        assert self._activity is None, f"{name} while something else runs"
+        self._activity = asyncio.create_task(self.guarded(work, name), name=name)
+        self._activity.add_done_callback(self._ended)
+
+    def beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Run this beside whatever else goes on."""
+        task = asyncio.create_task(self.guarded(work, name), name=name)
+        self._side.add(task)
+        task.add_done_callback(self._side.discard)
 
     def stop_beside(self, name: str) -> None:
         """Stop what runs under this name beside the activity."""
