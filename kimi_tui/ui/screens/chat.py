@@ -74,7 +74,9 @@ class ChatScreen(Keyboard):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
-            case ev.CheckpointCreated(row):
+            case ev.CheckpointCreated(row, before):
+                if before is not None:
+                    timeline.update_row(before)
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
