@@ -98,9 +98,11 @@ class Drawn:
     def _streamed(self, block: Block, entry: Entry, width: int) -> list[Row] | None:
         """What has just been streamed to its end need not be drawn once more as a whole."""
         stream = self._open.pop(block, None)
-        if stream is None or stream.width != width or stream.source.strip() != entry.text.strip():
+        if stream is None or stream.width != width:
             return None
-        return stream.whole()
+        if entry.text.startswith(stream.source):  # its end came together with the word that it is the end
+            stream.rows(entry.text)
+        return stream.whole() if stream.source.strip() == entry.text.strip() else None
 
     def _draw_open(self, block: Block, text: str, width: int) -> list[Row]:
         stream = self._open.get(block)

@@ -146,8 +146,8 @@ def _settled(tokens: Sequence[Token], source: str) -> tuple[int, bool]:
         return 0, False
     last = tops[-1]
     start, _ = last.map or (0, 0)
-    if start > 0 and last.type == "fence":
-        return start, False
+    if start > 0 and (last.type == "fence" or source.count("\n") > start):
+        return start, False  # nothing above can change once a line of the last block is finished
     if len(tops) > 2:  # the last but one may still join: `1` becomes `1.` and goes on with the list above it
         return (tops[-2].map or (0, 0))[0], False
     if start > 0 or source.count("\n") < LONG:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit, Submit
+from kimi_tui.ui.markdown import warm_up
 from kimi_tui.ui.screens.keyboard import Keyboard
 from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
@@ -25,6 +27,8 @@ from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
 
 _FORMS: dict[Kind, type[cmd.SendPrompt] | type[cmd.Steer]] = {"steers": cmd.Steer, "prompts": cmd.SendPrompt}
+SMALL_SWEEPS = (4_000, 12, 1_000)
+"""For the collector of garbage, once a conversation is loaded: often, and so little at once that no key waits."""
 
 
 class ChatScreen(Keyboard):
@@ -32,6 +36,8 @@ class ChatScreen(Keyboard):
 
     _returned = ""
     """The prompt that the last jump put back into the box."""
+    _warm = False
+    """What draws answers is loaded."""
     _taking: Queue.Taken | None = None
     """What is on its way out of the queue, to be edited."""
 
@@ -73,10 +79,14 @@ class ChatScreen(Keyboard):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
+                gc.set_threshold(*SMALL_SWEEPS)
             case ev.CheckpointCreated(row):
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
+            case ev.TurnStarted() if not self._warm:
+                self._warm = True
+                self.run_worker(asyncio.to_thread(warm_up), group="warm up")
             case ev.EntriesLoaded():
                 self.entries_loaded()
             case ev.ImagesLoaded(index, images):
