@@ -104,7 +104,8 @@ class OpenMarkdown:
         that these tokens begin with."""
         lines = self._tail.split("\n")
         head, self._tail = "\n".join(lines[:line]), "\n".join(lines[line:])
-        drawn, old = self._draw(parser().parse(head)), self._last
+        ended = head if inside is not None or not self._tail else f"{head}\n"
+        drawn, old = self._draw(parser().parse(ended)), self._last
         part, self._part = self._part, None
         added = head[len(part.opening) :] if part else head
         if part and inside is None and len(part.source) + len(added) < AT_ONCE:
