@@ -24,6 +24,7 @@ from pathlib import Path
 
 from benchmarks.generate import write_session
 from kimi_tui.bootstrap import connect
+from kimi_tui.cli.pace import TURN, keep_pace
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
@@ -147,9 +148,11 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, default=15)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--where", action="store_true")
-    parser.add_argument("--switch", type=float, default=5.0, help="milliseconds that a thread may keep the interpreter")
+    parser.add_argument(
+        "--switch", type=float, default=TURN * 1e3, help="milliseconds that a thread may keep the interpreter"
+    )
     given = parser.parse_args()
-    gc.set_threshold(20_000, 50, 1_000)  # as the app does
+    keep_pace()
     sys.setswitchinterval(given.switch / 1e3)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -37,6 +37,7 @@ from benchmarks.generate import write_session
 from kimi_tui.agent.agent import Agent
 from kimi_tui.agent.travel.files import Files
 from kimi_tui.bootstrap import connect
+from kimi_tui.cli.pace import keep_pace
 from kimi_tui.context.disk import Disk
 from kimi_tui.llm.model import ChatModel, Piece, Report, Request
 from kimi_tui.options import LaunchOptions
@@ -267,7 +268,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--where", action="store_true", help="what the loop was busy with when it stood still")
     given = parser.parse_args()
-    gc.set_threshold(20_000, 50, 1_000)  # as the app does
+    keep_pace()
     with tempfile.TemporaryDirectory() as name:
         os.environ["KIMI_TUI_HOME"] = str(Path(name) / "home")
         asyncio.run(measure(given, Path(name)))

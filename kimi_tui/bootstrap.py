@@ -40,7 +40,7 @@ from kimi_tui.llm.model import ChatModel
 from kimi_tui.llm.retry import RetryPolicy
 from kimi_tui.llm.weights import MODELS
 from kimi_tui.options import LaunchOptions
-from kimi_tui.places import data_folder, logs_folder, require_writable, sessions_folder
+from kimi_tui.places import data_folder, grants_folder, logs_folder, mcp_file, require_writable, sessions_folder
 from kimi_tui.protocol.events import Event, Noticed
 from kimi_tui.protocol.ports import AgentPort
 from kimi_tui.protocol.views import ApprovalView, ModelView, Modes
@@ -189,8 +189,9 @@ class StandardOpener:
         return context
 
     def _servers(self, session: Session, toolset: Toolset) -> SessionServers:
-        file = data_folder() / "mcp.json"
-        return SessionServers(self._settings.mcp, file, session.work_dir, logs_folder(), toolset, self._emit)
+        return SessionServers(
+            self._settings.mcp, mcp_file(), session.work_dir, logs_folder(), grants_folder(), toolset, self._emit
+        )
 
     def _modes(self, state: SessionState) -> Modes:
         """Plan mode is the session's; what `--yolo` and `--afk` allow holds for this run only."""

@@ -51,6 +51,15 @@ def models_folder() -> Path:
     return data_folder() / "models"
 
 
+def grants_folder() -> Path:
+    """What signing in to servers of tools gave; secret."""
+    return data_folder() / "mcp"
+
+
+def mcp_file() -> Path:
+    return data_folder() / "mcp.json"
+
+
 def make_private(folder: Path) -> Path:
     """Create the folder, readable by its owner alone. Raises `Fault` with the path when that cannot be done."""
     try:

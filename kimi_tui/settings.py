@@ -148,6 +148,13 @@ class McpSettings(_Table):
     headers: dict[str, SecretStr] = {}
     transport: Literal["", "stdio", "http", "sse"] = ""
     """How to speak to it; found out from what is given when left out. `sse` is the old way over HTTP."""
+    auth: Literal["", "oauth"] = ""
+    """`oauth`: the user signs in with a browser. Left out, a server over HTTP that asks for that gets it, too."""
+    client_id: str = ""
+    """Of an application that was registered with the server beforehand; most need none."""
+    client_secret: SecretStr = SecretStr("")
+    callback_port: int = Field(default=0, ge=0, le=65535)
+    """Where on this machine the browser comes back to, for such an application; 0: any free port."""
     timeout: float = Field(default=120.0, gt=0, le=3600)
     """Seconds that one call may take."""
     startup_timeout: float = Field(default=60.0, gt=0, le=3600)
@@ -160,6 +167,8 @@ class McpSettings(_Table):
             raise ValueError("either a command or a url is needed, and not both")
         if self.transport and (self.transport == "stdio") != bool(self.command):
             raise ValueError(f"transport {self.transport!r} does not go with what is given")
+        if self.auth and not self.url:
+            raise ValueError(f"auth {self.auth!r} is for servers with a url")
         return self
 
 

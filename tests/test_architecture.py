@@ -12,7 +12,19 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "kimi_tui"
 
-BASE = {"settings", "resources", "options", "config_file", "config_layers", "places", "faults", "literal", "sizes"}
+BASE = {
+    "settings",
+    "resources",
+    "options",
+    "config_file",
+    "config_layers",
+    "places",
+    "faults",
+    "literal",
+    "sizes",
+    "own_environment",
+    "spelling",
+}
 PROTOCOL = BASE | {"protocol"}
 CONTEXT = PROTOCOL | {"context"}
 ENGINE = CONTEXT | {"session", "llm"}
@@ -30,6 +42,8 @@ MAY_USE: dict[str, set[str]] = {
     "places": {"faults"},
     "faults": set(),
     "literal": set(),
+    "own_environment": set(),
+    "spelling": set(),
     "protocol": set(),
     "context": PROTOCOL,
     "session": CONTEXT,
@@ -88,3 +102,21 @@ def test_importing_a_room_does_not_load_what_it_must_not_know(module: str, absen
     code = f"import sys, {module}; print(*(set({absent!r}) & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "ui").rglob("*.py")), ids=lambda path: path.stem)
+def test_no_method_of_the_screen_is_called_by_a_key_that_happens_to_have_its_name(path: Path) -> None:
+    """Textual calls `key_at` of the widget with the focus when `@` is pressed."""
+    methods = [
+        function.name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        for function in node.body
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    assert not [name for name in methods if name.startswith(("key_", "_key_"))]

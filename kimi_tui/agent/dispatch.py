@@ -95,5 +95,8 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.ReadSubagent: Handler("beside", read_subagent),
     say.ListMcp: Handler("beside", session_servers.list_servers),
     say.RestartMcp: Handler("beside", session_servers.restart_server),
+    say.SignInMcp: Handler("beside", session_servers.sign_in),
+    say.AnswerSignInMcp: Handler("beside", session_servers.answer_sign_in),
+    say.SignOutMcp: Handler("beside", session_servers.sign_out),
     say.SwitchModel: Handler("idle", sessions.switch_model),
 }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent import server_prompts
 from kimi_tui.mcp import HostedServers, HostedTool, McpFault, McpPrompt, McpResource, McpResult, read_servers
-from kimi_tui.protocol.commands import ListMcp, RestartMcp
+from kimi_tui.protocol.commands import AnswerSignInMcp, ListMcp, RestartMcp, SignInMcp, SignOutMcp
 from kimi_tui.protocol.events import Event, McpChanged, Noticed
 from kimi_tui.protocol.views import SlashCommand
 from kimi_tui.settings import McpSettings
@@ -32,6 +32,7 @@ class SessionServers:
         file: Path,
         work_dir: Path,
         log_dir: Path,
+        grants_dir: Path,
         toolset: Toolset,
         emit: Callable[[Event], None],
     ) -> None:
@@ -41,7 +42,7 @@ class SessionServers:
         self._prompts: tuple[McpPrompt, ...] = ()
         self.commands_changed: Callable[[], None] = lambda: None
         """Other prompts are there now."""
-        self._servers = HostedServers(servers, work_dir, log_dir, changed=self._follow, notice=self._warn)
+        self._servers = HostedServers(servers, work_dir, log_dir, grants_dir, changed=self._follow, notice=self._warn)
         self._started = False
         self._told = McpChanged(())
 
@@ -84,6 +85,18 @@ class SessionServers:
         """False when there is no such server."""
         return await self._servers.restart(name)
 
+    async def sign_in(self, name: str) -> None:
+        """Returns when the user has signed in. Raises McpFault."""
+        await self._servers.sign_in(name)
+
+    async def signed_in(self, name: str, address: str) -> None:
+        """Where the user's browser ended up. Raises McpFault."""
+        await self._servers.signed_in(name, address)
+
+    async def sign_out(self, name: str) -> None:
+        """Forget the user's sign-in, and one that is under way. Raises McpFault."""
+        await self._servers.sign_out(name)
+
     async def close(self) -> None:
         await self._servers.close()
 
@@ -125,3 +138,25 @@ async def restart_server(agent: Agent, command: RestartMcp) -> None:
     servers = agent.desk.servers
     if servers is None or not await servers.restart(command.name):
         agent.emit(Noticed(f"there is no MCP server {command.name}", "warning"))
+
+
+async def sign_in(agent: Agent, command: SignInMcp) -> None:
+    await _told(agent, lambda servers: servers.sign_in(command.name))
+
+
+async def answer_sign_in(agent: Agent, command: AnswerSignInMcp) -> None:
+    await _told(agent, lambda servers: servers.signed_in(command.name, command.address))
+
+
+async def sign_out(agent: Agent, command: SignOutMcp) -> None:
+    await _told(agent, lambda servers: servers.sign_out(command.name))
+
+
+async def _told(agent: Agent, asked: Callable[[SessionServers], Awaitable[None]]) -> None:
+    servers = agent.desk.servers
+    try:
+        if servers is None:
+            raise McpFault("there are no MCP servers here")
+        await asked(servers)
+    except McpFault as fault:
+        agent.emit(Noticed(str(fault), "warning"))

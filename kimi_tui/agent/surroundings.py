@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Template
 
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 
 INSTRUCTIONS = "AGENTS.md"
 INSTRUCTIONS_LIMIT = 32_000
@@ -21,7 +22,7 @@ _LISTED = 40
 def system_prompt(work_dir: Path, *, small: bool, skills: str = "") -> str:
     """The system prompt for a session that begins in `work_dir` now; `skills` is the part about them."""
     return Template(prompt("system_small" if small else "system")).safe_substitute(
-        work_dir=str(work_dir),
+        work_dir=spell(work_dir),
         system=f"{platform.system()} {platform.release()}",
         date=time.strftime("%A, %Y-%m-%d"),
         listing=listing(work_dir),
@@ -36,7 +37,7 @@ def instructions(work_dir: Path, limit: int) -> str:
     for folder in reversed(list(_up_to_root(work_dir))):
         text = _read(folder / INSTRUCTIONS)
         if text:
-            found.append(f"{folder / INSTRUCTIONS}:\n\n{text}")
+            found.append(f"{spell(folder / INSTRUCTIONS)}:\n\n{text}")
     whole = "\n\n".join(found)
     return whole if len(whole) <= limit else whole[:limit] + "\n[… cut: read the file for the rest …]"
 
@@ -48,7 +49,7 @@ def listing(folder: Path) -> str:
     except OSError:
         return "(cannot be listed)"
     shown = [entry for entry in entries if entry.name != ".git"]
-    names = [f"{path.name}/" if path.is_dir() else path.name for path in shown[:_LISTED]]
+    names = [spell(f"{path.name}/" if path.is_dir() else path.name) for path in shown[:_LISTED]]
     more = [f"… and {len(shown) - _LISTED} more"] if len(shown) > _LISTED else []
     return "\n".join((*names, *more)) or "(empty)"
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from importlib import import_module
 
 from kimi_tui.cli.logs import log_failure, start_logging
+from kimi_tui.cli.pace import keep_pace
 from kimi_tui.cli.secrets import masked
 from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
+from kimi_tui.own_environment import conceal
 from kimi_tui.protocol.commands import ListSessions
 from kimi_tui.protocol.ports import AgentPort
 
@@ -17,7 +18,8 @@ from kimi_tui.protocol.ports import AgentPort
 async def connect(options: LaunchOptions) -> AgentPort:
     """The agent. Raises `Fault`, whose text is one line with what to do; the details of any other fault are logged."""
     start_logging()
-    gc.set_threshold(20_000, 50, 1_000)  # a history is many small objects that stay: looking for cycles in them is dear
+    keep_pace()
+    conceal()
     try:
         bootstrap = await asyncio.to_thread(import_module, "kimi_tui.bootstrap")
         port: AgentPort = await bootstrap.connect(options)

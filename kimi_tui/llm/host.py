@@ -21,6 +21,7 @@ from typing import Any
 
 from kimi_tui.llm.masking import MaskedStream, mask
 from kimi_tui.llm.model import ModelFault
+from kimi_tui.own_environment import conceal
 
 Emit = Callable[[dict[str, Any]], None]
 Handler = Callable[[dict[str, Any], Emit], Awaitable[None]]
@@ -112,6 +113,7 @@ def from_dict(sent: dict[str, Any]) -> ModelFault:
 def serve(handle: Handler) -> None:
     """Serves until stdin ends. Everything that libraries print goes to stderr, which the parent keeps as a log."""
     _settle()
+    conceal()
     out = os.dup(1)
     os.dup2(2, 1)
     _log_masked()

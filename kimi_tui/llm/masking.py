@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-from collections.abc import Iterator
 from typing import TextIO
+
+from kimi_tui.own_environment import secret_values
 
 MASK = "•••"
 
@@ -30,7 +30,6 @@ _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=\-]{8,}")
 _IN_URL = re.compile(r"://[^/\s:@]+:[^/\s@]+@")
 _SHORTEST = 8
 """Characters. Anything shorter would mask plain words."""
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 
 _remembered: set[str] = set()
@@ -45,16 +44,12 @@ def remember(secret: str | None) -> None:
 def mask(text: str) -> str:
     """The text with a mask for everything that looks like a secret, was remembered as one, or stands in a variable
     of the environment whose name says so."""
-    for secret in sorted(_remembered.union(_of_environment()), key=len, reverse=True):
+    for secret in sorted(_remembered.union(secret_values()), key=len, reverse=True):
         text = text.replace(secret, MASK)
     text = _SHAPES.sub(MASK, text)
     text = _NAMED.sub(rf"\1\2{MASK}", text)
     text = _BEARER.sub(rf"\1 {MASK}", text)
     return _IN_URL.sub(f"://{MASK}@", text)
-
-
-def _of_environment() -> Iterator[str]:
-    return (value for name, value in os.environ.items() if _SECRET_NAME.search(name) and len(value) >= _SHORTEST)
 
 
 class MaskedStream(io.TextIOBase):

@@ -4,7 +4,7 @@ from kimi_tui.mcp.config import ServerConfig, read_servers
 from kimi_tui.mcp.content import McpResult
 from kimi_tui.mcp.faults import McpFault
 from kimi_tui.mcp.hosted import HostedServers, HostedTool
-from kimi_tui.mcp.server import McpPrompt, McpResource
+from kimi_tui.mcp.offers import McpPrompt, McpResource
 
 __all__ = [
     "HostedServers",

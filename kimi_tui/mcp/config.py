@@ -34,6 +34,10 @@ class ServerConfig:
     cwd: str = ""
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    auth: str = ""
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    callback_port: int = 0
     timeout: float = 120.0
     startup_timeout: float = 60.0
     disabled: bool = False
@@ -52,11 +56,17 @@ class ServerConfig:
         return masked(self.target, self.secrets)
 
     @property
+    def takes_sign_in(self) -> bool:
+        """The user may sign in: it is reached over HTTP, and no key is given for it."""
+        return self.transport != "stdio" and not any(name.lower() == "authorization" for name in self.headers)
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Texts that must not be shown: long enough to be a secret at all."""
         values = [
             *self.env.values(),
             *self.headers.values(),
+            self.client_secret,
             *(word for value in self.headers.values() for word in value.split()),
         ]
         values += [value for pair in urlsplit(self.url).query.split("&") for value in pair.split("=")[1:]]
@@ -73,8 +83,14 @@ def read_servers(settings: Mapping[str, McpSettings], file: Path) -> tuple[list[
 
 def _missing(name: str, server: McpSettings) -> list[str]:
     """A line for variables that are asked for and not set: an empty key is refused in words that do not help."""
-    secrets = [*server.env.values(), *server.headers.values()]
-    texts = [server.command, server.url, *server.args, *(secret.get_secret_value() for secret in secrets)]
+    secrets = [*server.env.values(), *server.headers.values(), server.client_secret]
+    texts = [
+        server.command,
+        server.url,
+        server.client_id,
+        *server.args,
+        *(secret.get_secret_value() for secret in secrets),
+    ]
     wanted = (match for text in texts for match in _VARIABLE.finditer(text))
     unset = dict.fromkeys(match[1] for match in wanted if match[2] is None and match[1] not in os.environ)
     return [f"the MCP server {name} wants the variable {', '.join(unset)}, which is not set"] if unset else []
@@ -127,6 +143,10 @@ def _resolved(name: str, server: McpSettings) -> ServerConfig:
         cwd=_home(server.cwd),
         url=_filled(server.url),
         headers=_opened(server.headers),
+        auth=server.auth,
+        client_id=_filled(server.client_id),
+        client_secret=_filled(server.client_secret.get_secret_value()),
+        callback_port=server.callback_port,
         timeout=server.timeout,
         startup_timeout=server.startup_timeout,
         disabled=server.disabled,

@@ -16,15 +16,16 @@ from kimi_tui.llm.masking import remember
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.content import McpResult
 from kimi_tui.mcp.faults import McpFault
+from kimi_tui.mcp.grants import Grants
 from kimi_tui.mcp.servers import Servers
 
 
 class Hosting:
     """`watch` starts the servers and tells how they stand until it is cancelled; and `call`, `prompt`, `resources`,
-    `read`, `restart`, `close`."""
+    `read`, `restart`, `sign_in`, `signed_in`, `sign_out`, `close`."""
 
     def __init__(self) -> None:
-        self._servers = Servers((), Path())
+        self._servers = Servers((), Path(), Grants(Path()))
 
     async def handle(self, request: dict[str, Any], emit: Emit) -> None:
         match request["do"]:
@@ -40,6 +41,8 @@ class Hosting:
                 emit(await self._resources(request["server"]))
             case "restart":
                 await self._servers.restart(request["name"])
+            case "sign_in" | "signed_in" | "sign_out" as do:
+                emit(await self._signing(do, request))
             case "close":
                 await self._servers.close()
 
@@ -50,6 +53,7 @@ class Hosting:
         servers = self._servers = Servers(
             configs,
             Path(request["work_dir"]),
+            Grants(Path(request["grants"])),
             changed=lambda: emit(self._standing()),
             notice=lambda text: emit({"notice": text}),
         )
@@ -95,6 +99,20 @@ class Hosting:
         except McpFault as fault:
             return {"refused": str(fault)}
         return {"resources": [dataclasses.asdict(resource) for resource in found]}
+
+    async def _signing(self, do: str, request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            server = self._servers.named(request["server"])
+            match do:
+                case "sign_in":
+                    await server.sign_in()
+                case "signed_in":
+                    server.door.take(request["address"])
+                case "sign_out":
+                    return {"known": await server.sign_out()}
+        except McpFault as fault:
+            return {"refused": str(fault)}
+        return {"known": True}
 
 
 async def _answered(asked: Awaitable[McpResult]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The servers of a session, kept by a process of their own (see `host`): this is its other end.
 
-servers = HostedServers(configs, work_dir, log_dir, changed=…, notice=…)
+servers = HostedServers(configs, work_dir, log_dir, grants_dir, changed=…, notice=…)
 servers.start()                     # in the background: nobody waits for any of them
 servers.tools(); servers.status()
 await servers.restart("github")
@@ -21,7 +21,7 @@ from kimi_tui.llm.model import ModelFault
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.content import McpResult
 from kimi_tui.mcp.faults import McpFault
-from kimi_tui.mcp.server import McpPrompt, McpResource
+from kimi_tui.mcp.offers import McpPrompt, McpResource
 from kimi_tui.protocol.messages import ImageURLPart
 from kimi_tui.protocol.views import McpServerView
 
@@ -53,9 +53,12 @@ class HostedTool:
         return _result(await _asked(self.child, "call", name=self.name, arguments=arguments))
 
 
-async def _asked(child: Child, do: str, **what: Any) -> dict[str, Any]:
-    """The one answer of the process. Raises McpFault."""
-    answer: dict[str, Any] = {"refused": "The call was not answered."}
+_UNANSWERED = {"refused": "The call was not answered."}
+
+
+async def _asked(child: Child, do: str, otherwise: dict[str, Any] = _UNANSWERED, **what: Any) -> dict[str, Any]:
+    """The one answer of the process; `otherwise` when it gives none. Raises McpFault."""
+    answer = otherwise
     try:
         async for event in child.call(do, **what):
             answer = event
@@ -79,18 +82,20 @@ class HostedServers:
         configs: Sequence[ServerConfig],
         work_dir: Path,
         log_dir: Path,
+        grants_dir: Path,
         *,
         changed: Callable[[], None] = lambda: None,
         notice: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._configs, self._work_dir = {config.name: config for config in configs}, work_dir
+        self._grants_dir = grants_dir
         self._changed, self._notice = changed, notice
         self._child = Child(HOST, log_dir / "mcp.log")
         self._views = tuple(_at_rest(config) for config in configs)
         self._tools: tuple[HostedTool, ...] = ()
         self._prompts: tuple[McpPrompt, ...] = ()
         self._watching: asyncio.Task[None] | None = None
-        self._news = asyncio.Event()
+        self._news, self._known = asyncio.Event(), asyncio.Event()
         self._closed = False
 
     def start(self) -> None:
@@ -146,6 +151,20 @@ class HostedServers:
             self._lost(fault)
         return True
 
+    async def sign_in(self, name: str) -> bool:
+        """Have the user sign in: a view tells the address. False when that was given up. Raises McpFault."""
+        await self._up()
+        return bool((await _asked(self._child, "sign_in", {"known": False}, server=name))["known"])
+
+    async def signed_in(self, name: str, address: str) -> None:
+        """Where the user's browser ended up. Raises McpFault."""
+        await _asked(self._child, "signed_in", server=name, address=address)
+
+    async def sign_out(self, name: str) -> bool:
+        """Forget the sign-in. False when there was none. Raises McpFault."""
+        await self._up()
+        return bool((await _asked(self._child, "sign_out", server=name))["known"])
+
     async def close(self) -> None:
         """Disconnect from all; the programs that were started are ended, and the process that kept them."""
         self._closed = True
@@ -164,19 +183,30 @@ class HostedServers:
         await asyncio.gather(self._watching, return_exceptions=True)
         await self._child.close()
 
+    async def _up(self) -> None:
+        """The process is there, and knows its servers; none is started that is switched off."""
+        if self._watching is None or self._watching.done():
+            self._watch()
+        await self._known.wait()
+
     def _watch(self) -> None:
         """Start the process, and in it all servers that are not switched off."""
         self._views = tuple(
             view if self._configs[view.name].disabled else dataclasses.replace(view, state="starting", error="")
             for view in self._views
         )
+        self._known.clear()
         self._watching = asyncio.create_task(self._follow(), name="watch the MCP servers")
         self._tell()
 
     async def _follow(self) -> None:
-        servers = [dataclasses.asdict(config) for config in self._configs.values()]
+        what: dict[str, Any] = {
+            "servers": [dataclasses.asdict(config) for config in self._configs.values()],
+            "work_dir": str(self._work_dir),
+            "grants": str(self._grants_dir),
+        }
         try:
-            async for event in self._child.call("watch", servers=servers, work_dir=str(self._work_dir)):
+            async for event in self._child.call("watch", **what):
                 self._take(event)
         except ModelFault as fault:
             self._lost(fault)
@@ -188,10 +218,12 @@ class HostedServers:
         self._views = tuple(_view(view) for view in event["servers"])
         self._tools = tuple(HostedTool(**tool, child=self._child) for tool in event["tools"])
         self._prompts = tuple(_prompt(prompt) for prompt in event["prompts"])
+        self._known.set()
         self._tell()
 
     def _lost(self, fault: ModelFault) -> None:
         """The process has ended without being asked to."""
+        self._known.set()
         if self._closed:
             return
         error = "the process that speaks to the servers has ended"

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.content import McpResult, prompt_of, resource_of, result_of
+from kimi_tui.mcp.door import Door
 from kimi_tui.mcp.faults import McpFault, masked, told
+from kimi_tui.mcp.grants import Grants
 from kimi_tui.mcp.names import tool_name
+from kimi_tui.mcp.offers import DESCRIPTION, McpPrompt, McpResource, prompts_of, resources_of
 from kimi_tui.mcp.schema import Schema, strict
 from kimi_tui.mcp.wire import Ears, connection, load
 from kimi_tui.protocol.views import McpServerView, McpState
@@ -33,12 +36,6 @@ STEADY = 30.0
 """Seconds that a connection must have held for earlier failures to be forgotten."""
 TOOLS = 128
 """Of one server, at most."""
-PROMPTS = 64
-RESOURCES = 500
-"""Of one server, at most; further ones are not listed, but can be read."""
-DESCRIPTION = 4000
-"""Characters of a tool's description."""
-
 Answer = TypeVar("Answer")
 
 
@@ -59,32 +56,16 @@ class McpTool:
         return await self.server.call(self.original, arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class McpPrompt:
-    """A request that a server has ready for the user."""
-
-    server: str
-    name: str
-    description: str
-    arguments: tuple[tuple[str, bool], ...] = ()
-    """Name, and whether it must be given."""
-
-
-@dataclass(frozen=True, slots=True)
-class McpResource:
-    """Something that can be read from a server. `uri` may be a template with `{names}`."""
-
-    uri: str
-    name: str
-    about: str = ""
-    """Kind and description, where they are known."""
-
-
 class Server:
     """`changed` is called on every change of state, tools or error; `failed` once for a row of failures."""
 
     def __init__(
-        self, config: ServerConfig, work_dir: str, changed: Callable[[], None], failed: Callable[[str], None]
+        self,
+        config: ServerConfig,
+        work_dir: str,
+        grants: Grants,
+        changed: Callable[[], None],
+        failed: Callable[[str], None],
     ) -> None:
         self.config = config
         self.tools: tuple[McpTool, ...] = ()
@@ -92,7 +73,8 @@ class Server:
         self.has_resources = False
         self.settled = asyncio.Event()
         """It has become ready, or has failed, at least once since it was started."""
-        self._work_dir, self._changed, self._failed = work_dir, changed, failed
+        self.door = Door(config, grants, changed)
+        self._work_dir, self._grants, self._changed, self._failed = work_dir, grants, changed, failed
         self._state: McpState = "stopped"
         self._error = ""
         self._retry_at: float | None = None
@@ -118,7 +100,9 @@ class Server:
             resources=self.has_resources,
             error=self._error,
             retry_at=self._retry_at,
-            said=masked(self._ears.said, self.config.secrets),
+            said=self._masked(self._ears.said),
+            sign_in_at=self.door.address,
+            signed_in=self.door.signed_in,
         )
 
     def start(self) -> None:
@@ -139,6 +123,25 @@ class Server:
     async def restart(self) -> None:
         await self.stop()
         self.start()
+
+    async def sign_in(self) -> None:
+        """Have the user sign in, and connect. Raises McpFault."""
+        await self.stop()
+        self._set("locked")
+        try:
+            await self.door.sign_in()
+        except McpFault as fault:
+            self._error = self._masked(str(fault))
+            self._changed()
+            raise McpFault(self._error) from None
+        self.start()
+
+    async def sign_out(self) -> bool:
+        """Forget the user's sign-in. False when there was none."""
+        known = await self.door.sign_out()
+        if known:
+            await self.restart()
+        return known
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> McpResult:
         """Have a tool do something. Raises McpFault when the server cannot answer."""
@@ -165,7 +168,7 @@ class Server:
                 return await question(client)
         except Exception as fault:
             log.info("a call of %s failed: %s", self.name, type(fault).__name__)
-            raise McpFault(masked(self._explained(fault), self.config.secrets)) from None
+            raise McpFault(self._masked(self._explained(fault))) from None
 
     def _explained(self, fault: Exception) -> str:
         import mcp.types as sdk
@@ -192,6 +195,9 @@ class Server:
                 hopeless = False
             finally:
                 self._client = None
+            if self.door.opens_for(self._ears.asked_for):
+                self._lock()
+                return
             if time.monotonic() - begun > STEADY:
                 self._failures = 0
             if not await self._another_attempt(self._with_last_words(fault), hopeless):
@@ -204,7 +210,7 @@ class Server:
         async with contextlib.AsyncExitStack() as stack:
             async with asyncio.timeout(self.config.startup_timeout):
                 probing = self._failures % 2 == 0
-                opening = connection(self.config, self._work_dir, self._ears, probing=probing)
+                opening = connection(self.config, self._work_dir, self._grants, self._ears, probing=probing)
                 client = await stack.enter_async_context(opening)
                 await self._look(client)
             self._client = client
@@ -232,6 +238,13 @@ class Server:
         self._retry_at = None
         return again
 
+    def _lock(self) -> None:
+        """Wait for the user."""
+        self._offer_nothing()
+        self._error = f"it wants you to sign in: /mcp, or kimi-tui mcp auth {self.name}"
+        self._failed(self._error)
+        self._set("locked")
+
     def _offer_nothing(self) -> None:
         self.tools, self.prompts, self.has_resources = (), (), False
 
@@ -240,15 +253,7 @@ class Server:
         self.tools = await self._listed(client)
         capabilities = client.server_capabilities
         self.has_resources = capabilities.resources is not None
-        self.prompts = await self._listed_prompts(client) if capabilities.prompts is not None else ()
-
-    async def _listed_prompts(self, client: Client) -> tuple[McpPrompt, ...]:
-        try:
-            page = await client.list_prompts()
-        except Exception as fault:
-            log.warning("the prompts of %s could not be listed: %s", self.name, type(fault).__name__)
-            return ()
-        return tuple(_prompt(self.name, prompt) for prompt in page.prompts[:PROMPTS])
+        self.prompts = await prompts_of(self.name, client) if capabilities.prompts is not None else ()
 
     async def _listed(self, client: Client) -> tuple[McpTool, ...]:
         found: dict[str, McpTool] = {}
@@ -282,47 +287,17 @@ class Server:
 
     def _told(self, fault: BaseException) -> str:
         seconds, status = self.config.startup_timeout, self._ears.status
-        return masked(told(fault, target=self.config.target, seconds=seconds, status=status), self.config.secrets)
+        return self._masked(told(fault, target=self.config.target, seconds=seconds, status=status))
+
+    def _masked(self, text: str) -> str:
+        return masked(text, self.door.secrets)
 
     def _with_last_words(self, fault: str) -> str:
         """What a program said last on its standard error is most often why it ended."""
         lines: Sequence[str] = [line.strip() for line in self._ears.said.splitlines() if line.strip()]
         if not lines or self.config.transport != "stdio":
             return fault
-        return f"{fault}; its last words: {masked(lines[-1][:200], self.config.secrets)}"
-
-
-async def resources_of(client: Client) -> list[McpResource]:
-    """The resources of a server, then its templates; many servers have only one of the two."""
-    import mcp.types as sdk
-    from mcp import MCPError
-
-    found: list[McpResource] = []
-    cursor: str | None = None
-    while len(found) < RESOURCES:
-        page = await client.list_resources(cursor=cursor)
-        found += [_resource(one.uri, one) for one in page.resources]
-        cursor = page.next_cursor
-        if not cursor or not page.resources:
-            break
-    try:
-        templates = (await client.list_resource_templates()).resource_templates
-    except MCPError as fault:
-        if fault.error.code != sdk.METHOD_NOT_FOUND:
-            raise
-        templates = []
-    return [*found, *(_resource(one.uri_template, one) for one in templates)][:RESOURCES]
-
-
-def _resource(uri: str, one: Any) -> McpResource:
-    about = " · ".join(filter(None, (one.mime_type, one.description)))
-    return McpResource(uri, (one.title or one.name)[:200], about[:DESCRIPTION])
-
-
-def _prompt(server: str, prompt: Any) -> McpPrompt:
-    description = " ".join((prompt.description or prompt.title or prompt.name).split())[:DESCRIPTION]
-    arguments = tuple((argument.name, bool(argument.required)) for argument in prompt.arguments or ())
-    return McpPrompt(server, prompt.name, description, arguments)
+        return f"{fault}; its last words: {self._masked(lines[-1][:200])}"
 
 
 def _sendable(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """All servers of a session, in this process; `HostedServers` keeps them in another one.
 
-servers = Servers(configs, work_dir, changed=…, notice=…)
+servers = Servers(configs, work_dir, grants, changed=…, notice=…)
 servers.start()                     # in the background, each on its own: nobody waits for any of them
 servers.tools(); servers.status()
 await servers.restart("github")
@@ -16,7 +16,9 @@ from pathlib import Path
 
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.faults import McpFault
-from kimi_tui.mcp.server import McpPrompt, McpTool, Server
+from kimi_tui.mcp.grants import Grants
+from kimi_tui.mcp.offers import McpPrompt
+from kimi_tui.mcp.server import McpTool, Server
 from kimi_tui.protocol.views import McpServerView
 
 
@@ -27,13 +29,14 @@ class Servers:
         self,
         configs: Sequence[ServerConfig],
         work_dir: Path,
+        grants: Grants,
         *,
         changed: Callable[[], None] = lambda: None,
         notice: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.changed, self._notice = changed, notice
         self._servers = {
-            config.name: Server(config, str(work_dir), self._tell, partial(self._failed, config.name))
+            config.name: Server(config, str(work_dir), grants, self._tell, partial(self._failed, config.name))
             for config in configs
         }
 

@@ -7,12 +7,14 @@ import importlib
 import logging
 import os
 import sys
+import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kimi_tui.mcp.config import ServerConfig
+from kimi_tui.mcp.grants import Grants
 from kimi_tui.mcp.mending import mend
 
 if TYPE_CHECKING:
@@ -40,11 +42,18 @@ class Ears:
         self.on_end, self.on_news = on_end, on_news
         self.status = 0
         """Of the newest HTTP response."""
+        self.asked_for: str | None = None
+        """What a server that let nobody in asks for (`WWW-Authenticate`); None: it did let somebody in."""
         self._said: deque[str] = deque()
 
     @property
     def said(self) -> str:
         return "".join(self._said)[-SAID:]
+
+    def refused(self, asked_for: str) -> None:
+        """Nobody is let in, or not any more."""
+        self.asked_for = asked_for
+        self.on_end()
 
     def hear(self, text: str) -> None:
         self._said.append(text)
@@ -52,10 +61,15 @@ class Ears:
             self._said.popleft()
 
 
-def load() -> None:
-    """Load the SDK; takes a second or two: for a worker thread."""
-    for module in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.sse"):
-        importlib.import_module(module)
+_LOADING = threading.Lock()
+"""Of two threads that load a package whose modules import each other, one gets a module that is not whole yet."""
+
+
+def load(*more: str) -> None:
+    """Load the SDK, and more modules that need it; takes a second or two: for a worker thread."""
+    with _LOADING:
+        for module in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.sse", *more):
+            importlib.import_module(module)
     stdio: Any = sys.modules["mcp.client.stdio"]
     stdio.PROCESS_TERMINATION_TIMEOUT, stdio.FORCE_KILL_TIMEOUT = GRACE, GRACE
     for name in ("mcp", "client", "httpx2", "httpcore2"):  # they write what passes, addresses with keys included
@@ -63,7 +77,9 @@ def load() -> None:
 
 
 @asynccontextmanager
-async def connection(config: ServerConfig, work_dir: str, ears: Ears, *, probing: bool) -> AsyncGenerator[Client, None]:
+async def connection(
+    config: ServerConfig, work_dir: str, grants: Grants, ears: Ears, *, probing: bool
+) -> AsyncGenerator[Client, None]:
     """A client that has shaken hands. `probing`: also by the newest protocol, which some old servers do not survive.
 
     Must be entered and left in the same task. Raises what the SDK raises.
@@ -72,7 +88,7 @@ async def connection(config: ServerConfig, work_dir: str, ears: Ears, *, probing
     from mcp.types import Implementation
 
     async with AsyncExitStack() as stack:
-        transport = await _transport(config, work_dir, ears, stack)
+        transport = await _transport(config, work_dir, grants, ears, stack)
 
         async def on_message(message: Any) -> None:
             if getattr(message, "method", "") in _NEWS:
@@ -96,7 +112,9 @@ def _version() -> str:
     return __version__
 
 
-async def _transport(config: ServerConfig, work_dir: str, ears: Ears, stack: AsyncExitStack) -> Transport:
+async def _transport(
+    config: ServerConfig, work_dir: str, grants: Grants, ears: Ears, stack: AsyncExitStack
+) -> Transport:
     if config.transport == "stdio":
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -109,33 +127,49 @@ async def _transport(config: ServerConfig, work_dir: str, ears: Ears, stack: Asy
             encoding_error_handler="replace",
         )
         return stdio_client(parameters, errlog=errors)
+    ears.asked_for = None
+    bearer = _bearer(config, grants, ears)
     if config.transport == "sse":
-        return _sse(config, ears)
-    return await _http(config, ears, stack)
+        return _sse(config, bearer, ears)
+    return await _http(config, bearer, ears, stack)
 
 
-def _sse(config: ServerConfig, ears: Ears) -> Transport:
+def _bearer(config: ServerConfig, grants: Grants, ears: Ears) -> httpx2.Auth | None:
+    """What a sign-in gave goes along, where there may be one."""
+    if not config.takes_sign_in:
+        return None
+    from kimi_tui.mcp.bearer import Bearer
+
+    return Bearer(config, grants, ears.refused)
+
+
+def _sse(config: ServerConfig, bearer: httpx2.Auth | None, ears: Ears) -> Transport:
     from mcp.client.sse import sse_client
 
     def client(
         headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        return _http_client(ears, headers or {}, timeout, follow=True)
+        return _http_client(ears, headers or {}, timeout, bearer, follow=True)
 
     return sse_client(config.url, headers=dict(config.headers), sse_read_timeout=3600, httpx_client_factory=client)
 
 
-async def _http(config: ServerConfig, ears: Ears, stack: AsyncExitStack) -> Transport:
+async def _http(config: ServerConfig, bearer: httpx2.Auth | None, ears: Ears, stack: AsyncExitStack) -> Transport:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    client = _http_client(ears, config.headers, httpx2.Timeout(30.0, read=max(300.0, config.timeout)))
+    client = _http_client(ears, config.headers, httpx2.Timeout(30.0, read=max(300.0, config.timeout)), bearer)
     await stack.enter_async_context(client)
     return streamable_http_client(config.url, http_client=client)
 
 
 def _http_client(
-    ears: Ears, headers: Mapping[str, str], timeout: httpx2.Timeout | None, *, follow: bool = False
+    ears: Ears,
+    headers: Mapping[str, str],
+    timeout: httpx2.Timeout | None,
+    bearer: httpx2.Auth | None,
+    *,
+    follow: bool = False,
 ) -> httpx2.AsyncClient:
     import httpx2
 
@@ -143,7 +177,7 @@ def _http_client(
         ears.status = response.status_code
 
     return httpx2.AsyncClient(
-        headers=dict(headers), timeout=timeout, follow_redirects=follow, event_hooks={"response": [note]}
+        headers=dict(headers), timeout=timeout, auth=bearer, follow_redirects=follow, event_hooks={"response": [note]}
     )
 
 

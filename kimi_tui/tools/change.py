@@ -11,6 +11,7 @@ from kimi_tui.tools.diffs import change as difference
 from kimi_tui.tools.diffs import counts
 from kimi_tui.tools.disk import replace_file
 from kimi_tui.tools.paths import PathFault, Place, admit_writing, locate
+from kimi_tui.tools.stray_bytes import mixes_encodings
 from kimi_tui.tools.text_file import Coding
 
 
@@ -32,6 +33,11 @@ class Change:
 
     def encoded(self) -> bytes:
         """Raises PathFault when the file's encoding has no room for a character."""
+        if mixes_encodings(self.before, self.after):
+            raise PathFault(
+                f"{self.place.shown} is not UTF-8, and its encoding is not known: only ASCII, and bytes in the form "
+                r"`\xe9`, can be put into it. Convert it first (`iconv`) to write anything else."
+            )
         try:
             return self.coding.encode(self.after)
         except UnicodeEncodeError as fault:

@@ -15,6 +15,8 @@ import threading
 from pathlib import Path
 from typing import Self
 
+from kimi_tui.tools.environment import command_environment
+
 _WATCHDOG = Path(__file__).with_name("watchdog.py")
 
 _starting = threading.Lock()
@@ -55,6 +57,7 @@ def _start() -> None:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
                 cwd="/",
+                env=command_environment(),
             )
             if _watchdog.stdin is not None:
                 os.set_blocking(_watchdog.stdin.fileno(), False)  # one that hangs must not hold anything up

@@ -17,6 +17,7 @@ from pydantic import Field, field_validator
 from kimi_tui.resources import prompt
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, free_to_read, locate, opened, regular_file
+from kimi_tui.tools.stray_bytes import has_stray_bytes
 from kimi_tui.tools.text import plural, visible
 from kimi_tui.tools.text_file import EDIT_LIMIT, SNIFF, Coding, coding_of, refuse_binary
 
@@ -90,11 +91,9 @@ def _read(place: Place, params: ReadFileParams) -> ToolResult:
         return ToolResult(message=f"{place.shown} is empty.", brief="empty")
     if not page.lines:
         raise PathFault(f"{place.shown} has only {plural(page.total, 'line')}.")
-    crlf = any(line.endswith(b"\r\n") for _, line in page.lines)
     text, last = _numbered(page.lines)
-    notes = [_range(page, last)]
-    notes += [f"Encoding: {coding}."] if coding != Coding() else []
-    notes += ["Line endings: CRLF."] if crlf else []
+    shown = [line for number, line in page.lines if number <= last]
+    notes = [_range(page, last), *_encoding(coding, shown), *_endings(shown)]
     notes += ["No line break at the end."] if page.ends_open and last == page.total else []
     return ToolResult(text, message=" ".join(notes), brief=plural(last - page.lines[0][0] + 1, "line"))
 
@@ -152,6 +151,21 @@ def _line(line: bytes) -> str:
     if len(text) <= LINE_LIMIT and len(bare) <= 4 * LINE_LIMIT + 4:
         return text
     return f"{text[:LINE_LIMIT]} [… {len(bare):,} bytes in this line]"
+
+
+def _encoding(coding: Coding, lines: list[bytes]) -> list[str]:
+    if coding != Coding():
+        return [f"Encoding: {coding}."]
+    stray = has_stray_bytes(b"".join(lines).decode("utf-8", "surrogateescape"))
+    return [r"Not all of it is UTF-8: other bytes are shown as `\xe9`."] if stray else []
+
+
+def _endings(lines: list[bytes]) -> list[str]:
+    crlf = sum(line.endswith(b"\r\n") for line in lines)
+    if not crlf:
+        return []
+    mixed = crlf < sum(line.endswith(b"\n") for line in lines)
+    return ["Line endings: some CRLF, some LF." if mixed else "Line endings: CRLF."]
 
 
 def _range(page: _Page, last: int) -> str:

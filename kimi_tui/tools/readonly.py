@@ -10,9 +10,9 @@ from kimi_tui.tools.shell_words import simple_commands
 
 _HARMLESS = """
 basename cal cat cd cksum cmp column comm cut diff dirname du df echo egrep expand false fgrep fmt fold free grep groups
-head hexdump id join jq ls lsblk lscpu md5sum nl nproc od paste printenv printf ps pwd readlink realpath rev seq sha1sum
-sha224sum sha256sum sha384sum sha512sum shasum sleep stat strings sum tac tail test tr true tty type uname unexpand
-uptime wc which whoami [
+head hexdump id join jq ls lsblk lscpu md5sum nl nproc od paste printenv ps pwd readlink realpath rev seq sha1sum
+sha224sum sha256sum sha384sum sha512sum shasum sleep stat strings sum tac tail tr true tty type uname unexpand uptime wc
+which whoami
 """
 _FREE = frozenset(_HARMLESS.split())
 """No option or argument of these writes a file or runs another program."""
@@ -23,19 +23,21 @@ _FORBIDDEN: dict[str, tuple[str, ...]] = {
     "file": ("-C", "--compile"),
     "rg": ("--pre", "--hostname-bin", "-z", "--search-zip"),
     "sort": ("-o", "--output", "--compress-program", "-T", "--temporary-directory"),
-    "tree": ("-o", "--output"),
+    "tree": ("-o", "--output", "-R"),
 }
 """Options that would write or run something."""
 
 _FIND_ACTS = ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls")
 _GLOB = re.compile(r"[*?\[{]")
+_UPWARDS = re.compile(r"\.\.(?:/|$)|(?:^|/)\.[*?\[]")
+"""`..`, or a glob that fits it, as a part of a path; `a..b` is a range of commits."""
 
 _READING_VERBS = """
 blame cat-file check-ignore count-objects describe diff diff-tree for-each-ref grep log ls-files ls-tree merge-base
 name-rev rev-list rev-parse shortlog show show-ref status version whatchanged
 """
 _GIT_READS = frozenset(_READING_VERBS.split())
-_GIT_FORBIDDEN = ("--output", "--ext-diff", "--textconv", "-O", "--open-files-in-pager", "--paginate")
+_GIT_FORBIDDEN = ("--output", "--ext-diff", "--textconv", "--filters", "-O", "--open-files-in-pager", "--paginate")
 _GIT_LISTS: dict[str, frozenset[str]] = {
     "branch": frozenset(("-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose")),
     "remote": frozenset(("-v", "--verbose", "show")),
@@ -56,8 +58,21 @@ def is_read_only(command: str) -> bool:
 
 def stays_inside(command: str) -> bool:
     """Whether no word of the command can name a place outside the folder it runs in (links apart)."""
-    words = [word for part in simple_commands(command) or () for word in part[1:]]
-    return not any(word.startswith(("/", "~")) or ".." in word or "=/" in word for word in words)
+    parts = simple_commands(command) or ()
+    return all(_goes_down(part) and not any(map(_may_lead_out, part[1:])) for part in parts)
+
+
+def _goes_down(words: list[str]) -> bool:
+    """`cd` without a folder goes home, `cd -` to wherever the program came from."""
+    return words[0] != "cd" or (len(words) == 2 and not words[1].startswith("-"))
+
+
+def _may_lead_out(word: str) -> bool:
+    """Whether a path in it is not relative, climbs, or may be made by the shell to do so (`{/,}`, `.*`)."""
+    head, slash, _ = word.partition("/")
+    attached = head.startswith(("-", "@")) and (not head.startswith("--") or "=" not in head)
+    out = slash and (not head or attached or head[-1] in "=:,")
+    return bool(out) or word.startswith("~") or "{" in word or _UPWARDS.search(word) is not None
 
 
 def _reads(words: list[str]) -> bool:
@@ -112,8 +127,14 @@ def _sed(arguments: list[str]) -> bool:
 
 
 def _uniq(arguments: list[str]) -> bool:
-    """A second file name would be written."""
-    return sum(not argument.startswith(("-", "+")) for argument in arguments) <= 1
+    """A second file name would be written; `-` and what follows `--` are names, too."""
+    names = [argument for argument in arguments if argument == "-" or not argument.startswith("-")]
+    return len(names) <= 1 and "--" not in arguments
+
+
+def _no_variable(arguments: list[str]) -> bool:
+    """Asked for a variable (`-v`), the shell works out its index: `a[$(…)]` runs a command."""
+    return not any(argument.startswith(("-v", "-R")) for argument in arguments)
 
 
 def _git(arguments: list[str]) -> bool:
@@ -153,6 +174,9 @@ _RULES: dict[str, Callable[[list[str]], bool]] = {
     "find": _find,
     "git": _git,
     "hostname": _no_arguments,
+    "printf": _no_variable,
     "sed": _sed,
+    "test": _no_variable,
+    "[": _no_variable,
     "uniq": _uniq,
 }

@@ -7,6 +7,8 @@ import shlex
 
 _HARMLESS_REDIRECT = re.compile(r"(?<!\S)(?:2>&1|[12&]?>\s?/dev/null|<\s?/dev/null)(?=\s|[;|&]|$)")
 _UNCERTAIN = re.compile(r"[`$\\\n\r\0]|<<|\|&")
+_LITERAL = re.compile(r"""("[^"]*")|'[^'\n\r\0]*'""")
+"""Between single quotes nothing has a meaning; between double ones that is not so."""
 _SEPARATORS = {";", "|", "||", "&&"}
 
 
@@ -17,7 +19,7 @@ def simple_commands(command: str) -> list[list[str]] | None:
     escapes, several lines. Globs stay in the words as they are.
     """
     text = _HARMLESS_REDIRECT.sub("", command.strip())
-    if not text or _UNCERTAIN.search(text):
+    if not text or _UNCERTAIN.search(_LITERAL.sub(lambda quoted: quoted[1] or "''", text)):
         return None
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True

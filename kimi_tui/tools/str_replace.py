@@ -14,6 +14,7 @@ from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.change import Change, carry_out
 from kimi_tui.tools.edits import EditFault, Replacement, apply
 from kimi_tui.tools.paths import PathFault, Place, explain, locate
+from kimi_tui.tools.stray_bytes import has_stray_bytes, with_stray_bytes
 from kimi_tui.tools.text_file import read_text
 
 
@@ -71,6 +72,12 @@ def _prepare(place: Place, edits: list[Edit]) -> Change:
     if not edits:
         raise EditFault("There is no edit in the list.")
     old = read_text(place)
-    replacements = [Replacement(edit.old, edit.new, edit.replace_all) for edit in edits]
-    text, _ = apply(old.text, replacements)
+    text, _ = apply(old.text, [_replacement(edit, old.text) for edit in edits])
     return Change(place, old.data, old.text, text, old.coding, "edit")
+
+
+def _replacement(edit: Edit, text: str) -> Replacement:
+    """Bytes can be given as ReadFile shows them (`\\xe9`), unless the file holds these very letters."""
+    if edit.old in text or not has_stray_bytes(text):
+        return Replacement(edit.old, edit.new, edit.replace_all)
+    return Replacement(with_stray_bytes(edit.old), with_stray_bytes(edit.new), edit.replace_all)

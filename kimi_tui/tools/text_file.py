@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import unicodedata
 from dataclasses import dataclass
 
 from kimi_tui.tools.paths import PathFault, Place, contents, regular_file
@@ -60,12 +61,32 @@ class Coding:
         return self.bom + text.encode(self.codec, "strict" if self.wide else "surrogateescape")
 
     def __str__(self) -> str:
-        return self.codec.upper() + (" with BOM" if self.bom else "")
+        mark = " with BOM" if self.bom else " without BOM" if self.wide else ""
+        return self.codec.upper() + mark
 
 
 def coding_of(head: bytes) -> Coding:
-    """By the byte order mark; without one it is UTF-8."""
-    return next((Coding(codec, bom) for bom, codec in _BOMS if head.startswith(bom)), Coding())
+    """By the byte order mark; without one it is UTF-16 if it clearly looks like that, and else UTF-8."""
+    marked = next((Coding(codec, bom) for bom, codec in _BOMS if head.startswith(bom)), None)
+    return marked or _unmarked(head)
+
+
+def _unmarked(head: bytes) -> Coding:
+    """Text in UTF-16 that is partly Latin has a NUL in many of its pairs of bytes, and always on the same side."""
+    low, high = head[0::2].count(0), head[1::2].count(0)
+    if max(low, high) * 3 < len(head) // 2 or min(low, high) * 8 > max(low, high) or not head:
+        return Coding()
+    coding = Coding("utf-16-le" if high > low else "utf-16-be")
+    try:
+        text = codecs.getincrementaldecoder(coding.codec)().decode(head, final=len(head) < SNIFF)
+    except UnicodeDecodeError:
+        return Coding()
+    return coding if all(char in "\t\n\r\f" or _written(char) for char in text) else Coding()
+
+
+def _written(char: str) -> bool:
+    """Not a control code, and no character that is not assigned or private."""
+    return unicodedata.category(char) not in ("Cc", "Cn", "Co", "Cs")
 
 
 def binary_kind(head: bytes) -> str:

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from textual.message import Message
 
+from kimi_tui.ui.any_input import decoder
 from kimi_tui.ui.quick_paste import QuickPaste
 
 PATIENCE = 5.0
@@ -88,4 +89,4 @@ def teach() -> None:
     if sys.platform != "win32":
         from textual.drivers import linux_driver
 
-        vars(linux_driver)["XTermParser"] = Answers
+        vars(linux_driver).update(XTermParser=Answers, getincrementaldecoder=decoder)

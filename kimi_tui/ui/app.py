@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import ClassVar
 
+from rich.console import RenderableType
 from textual import events, on
 from textual.app import SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
@@ -25,7 +25,7 @@ from kimi_tui.ui import answers, attention, escapes, external, keymap, slash, th
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.exhibiting import Exhibiting
 from kimi_tui.ui.lasting import LastingOutput
-from kimi_tui.ui.leaving import leaves
+from kimi_tui.ui.leaving import leaves, terminal_is_gone
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.marks import ASCII, UNICODE
 from kimi_tui.ui.pump import FRAME, Pump
@@ -88,11 +88,19 @@ class KimiApp(Exhibiting):
         """No page of frames with the values of all variables, keys among them: who started the app tells what broke."""
         self._close_messages_no_wait()
 
+    def panic(self, *renderables: RenderableType) -> None:
+        """Nor is one drawn where Textual knows of no fault: its thread that reads the keys has died."""
+        if self._exception is not None:
+            self._fatal_error()
+            return
+        if not terminal_is_gone():
+            self._exception = OSError(f"the terminal could not be read any more{_reason(renderables)}")
+        self.told_to_end()
+
     def get_default_screen(self) -> Screen[None]:
         return self.chat
 
     def on_mount(self) -> None:
-        gc.set_threshold(20_000, 50, 1_000)
         for problem in keymap.problems(
             self.options.keys, keymap.defaults((*self.BINDINGS, *keymap.bindings_of(self.chat)))
         ):
@@ -245,3 +253,9 @@ class KimiApp(Exhibiting):
         meaning = slash.read(text, self.chat.state)
         if meaning is not None:
             self.chat.mean(meaning)
+
+
+def _reason(renderables: Sequence[RenderableType]) -> str:
+    """What the page would have said, without its frames."""
+    stacks = (stack for page in renderables for stack in getattr(getattr(page, "trace", None), "stacks", ()))
+    return next((f": {stack.exc_type}: {stack.exc_value}" for stack in stacks), "")

@@ -9,16 +9,18 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import IO
 
+from kimi_tui.ui.in_place import in_place
+
 
 class LastingOutput:
-    """Looks like the file it wraps; what can no longer be written is dropped."""
+    """Looks like the file it wraps; what can no longer be written is dropped, and what stands in a row stays there."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
 
     def write(self, text: str) -> int:
         with suppress(OSError, ValueError):
-            return self._file.write(text)
+            self._file.write(in_place(text))
         return len(text)
 
     def flush(self) -> None:

@@ -50,7 +50,7 @@ class Leaving(App[None]):
             return
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGABRT):
             if signal.getsignal(number) is signal.SIG_DFL:  # else whoever started the app has taken care of it
-                asyncio.get_running_loop().add_signal_handler(number, self._told_to_end)
+                asyncio.get_running_loop().add_signal_handler(number, self.told_to_end)
 
     def heed_terminal(self) -> None:
         """Leave when the terminal is gone and no signal said so; reading from it would find its end for ever."""
@@ -58,9 +58,9 @@ class Leaving(App[None]):
 
     def _leave_a_lost_terminal(self) -> None:
         if not self._leaving and terminal_is_gone():
-            self._told_to_end()
+            self.told_to_end()
 
-    def _told_to_end(self) -> None:
+    def told_to_end(self) -> None:
         """From outside, e.g. by a closed terminal: files are closed and the terminal is put back."""
         self.call_later(self.action_quit)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from textual import events
-from textual._xterm_parser import XTermParser
 from textual.message import Message
+
+from kimi_tui.ui.any_input import AnyInput
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 
 
-class QuickPaste(XTermParser):
+class QuickPaste(AnyInput):
     """Reads the terminal's input; pastes whose beginning comes in one piece are collected here."""
 
     def __init__(self, debug: bool = False) -> None:
@@ -30,7 +31,7 @@ class QuickPaste(XTermParser):
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
-            yield from super().feed(data)  # says that the input has ended
+            yield from super().feed(data)
         while data:
             if self._pasted is None:
                 before, begin, data = (self._held + data).partition(BEGIN)

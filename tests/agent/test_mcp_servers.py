@@ -32,7 +32,9 @@ async def session(
 ) -> AsyncIterator[Bench]:
     outbox = Outbox()
     desk = build_desk(outbox, Session(folder / "s", folder), model, headless=headless)
-    desk.servers = SessionServers(servers, folder / "mcp.json", folder, folder / "logs", desk.toolset, desk.emit)
+    desk.servers = SessionServers(
+        servers, folder / "mcp.json", folder, folder / "logs", folder / "grants", desk.toolset, desk.emit
+    )
     keep_told(desk)
     await desk.context.restore()
     async with running(Bench(Agent(desk, FakeOpener(outbox, build_desk), outbox), model, outbox, folder / "s")) as it:

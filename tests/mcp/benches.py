@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kimi_tui.mcp import HostedServers, HostedTool, McpResult, ServerConfig
+from kimi_tui.mcp.grants import Grants
 from kimi_tui.mcp.server import McpTool, Server
 from kimi_tui.mcp.servers import Servers
 from kimi_tui.protocol.views import McpServerView
@@ -48,6 +49,12 @@ class Bench:
         assert isinstance(self.servers, Servers)
         return self.servers.named(name)
 
+    @property
+    def hosted(self) -> HostedServers:
+        """All of them, where another process keeps them."""
+        assert isinstance(self.servers, HostedServers)
+        return self.servers
+
     async def call(self, name: str, **arguments: Any) -> McpResult:
         self._read = len(self._told)
         return await self.tool(name).call(arguments)
@@ -67,10 +74,12 @@ class Bench:
 
 
 @asynccontextmanager
-async def serving(*configs: ServerConfig, work_dir: Path = HERE) -> AsyncIterator[Bench]:
+async def serving(
+    *configs: ServerConfig, work_dir: Path = HERE, grants: Path = HERE / "no grants"
+) -> AsyncIterator[Bench]:
     """Started, and closed at the end."""
-    bench = Bench(Servers(configs, work_dir))
-    bench.servers = Servers(configs, work_dir, changed=bench.changed, notice=bench.notices.append)
+    bench = Bench(Servers(configs, work_dir, Grants(grants)))
+    bench.servers = Servers(configs, work_dir, Grants(grants), changed=bench.changed, notice=bench.notices.append)
     bench.servers.start()
     try:
         yield bench

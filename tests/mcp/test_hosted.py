@@ -20,8 +20,10 @@ from tests.mcp.benches import Bench, plain
 
 @asynccontextmanager
 async def hosting(folder: Path, *configs: ServerConfig) -> AsyncIterator[Bench]:
-    bench = Bench(HostedServers(configs, folder, folder))
-    bench.servers = HostedServers(configs, folder, folder, changed=bench.changed, notice=bench.notices.append)
+    bench = Bench(HostedServers(configs, folder, folder, folder / "grants"))
+    bench.servers = HostedServers(
+        configs, folder, folder, folder / "grants", changed=bench.changed, notice=bench.notices.append
+    )
     bench.servers.start()
     try:
         yield bench

@@ -261,7 +261,7 @@ async def test_a_restart_connects_anew_and_closing_ends_the_process() -> None:
 def test_the_sdk_is_not_loaded_before_there_is_a_server() -> None:
     code = (
         "import sys, kimi_tui.mcp, kimi_tui.bootstrap; from pathlib import Path;"
-        "kimi_tui.mcp.HostedServers([], Path.cwd(), Path.cwd()).start();"
+        "kimi_tui.mcp.HostedServers([], Path.cwd(), Path.cwd(), Path.cwd()).start();"
         "print('mcp.client' in sys.modules, 'httpx2' in sys.modules)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

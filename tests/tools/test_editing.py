@@ -74,6 +74,29 @@ async def test_encoding_bom_and_foreign_bytes_survive_an_edit(desk: Desk, data: 
     assert path.read_bytes()[:2] == data[:2].replace(b"on", b"ON")
 
 
+async def test_a_file_in_an_unknown_encoding_gets_no_characters_of_another(desk: Desk) -> None:
+    path = put(desk, b"caf\xe9\nx = 1\n")
+    refused = await desk.run(StrReplaceFile(), path="a.txt", edit={"old": "x = 1", "new": "x = é"})
+    assert "not UTF-8" in refused.message and path.read_bytes() == b"caf\xe9\nx = 1\n"
+    await desk.run(StrReplaceFile(), path="a.txt", edit={"old": "x = 1", "new": "x = 2"})
+    assert path.read_bytes() == b"caf\xe9\nx = 2\n"
+
+
+async def test_one_bad_byte_does_not_keep_a_utf8_file_from_being_edited(desk: Desk) -> None:
+    path = put(desk, "schön\n".encode() + b"\xff\nx\n")
+    await desk.run(StrReplaceFile(), path="a.txt", edit={"old": "x", "new": "é"})
+    assert path.read_bytes() == "schön\n".encode() + b"\xff\n" + "é\n".encode()
+
+
+async def test_bytes_can_be_given_as_they_are_shown(desk: Desk) -> None:
+    path = put(desk, b"caf\xe9 noir\n")
+    await desk.run(StrReplaceFile(), path="a.txt", edit={"old": r"caf\xe9 noir", "new": r"na\xefve caf\xe9"})
+    assert path.read_bytes() == b"na\xefve caf\xe9\n"
+    put(desk, rb'x = b"\xe9"' + b"\n\xff\n")
+    await desk.run(StrReplaceFile(), path="a.txt", edit={"old": r"\xe9", "new": r"\xea"})
+    assert path.read_bytes() == rb'x = b"\xea"' + b"\n\xff\n", "where the file holds these letters, they are meant"
+
+
 async def test_a_text_that_fits_twice_is_refused_with_the_lines(desk: Desk) -> None:
     data = b"def a():\n    x = 1\n\n\ndef b():\n    x = 1\n"
     path = put(desk, data)

@@ -82,9 +82,41 @@ async def test_broken_utf16_is_told(desk: Desk) -> None:
     assert "not valid" in (await desk.run(ReadFile(), path="a.txt")).message
 
 
-async def test_bytes_that_are_not_utf8_become_marks(desk: Desk) -> None:
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+async def test_utf16_without_a_mark_is_read_too(desk: Desk, codec: str) -> None:
+    (desk.work_dir / "a.reg").write_bytes("Windows Registry Editor\r\n一 世界\r\n".encode(codec))
+    result = await desk.run(ReadFile(), path="a.reg")
+    assert result.output == "     1\tWindows Registry Editor\n     2\t一 世界\n"
+    assert f"Encoding: {codec.upper()} without BOM." in result.message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"a\0b\0c\0d",
+        b"\x01\0\x02\0" * 40,
+        bytes(64),
+        b"text line\n\0" * 40,
+        b"a\0" * 10 + b"\0\xd8" * 10,
+        "".join(map(chr, range(0xE000, 0xE020))).encode("utf-16-le") + b"a\0" * 40,
+    ],
+    ids=["odd length", "control codes", "zeros", "a NUL now and then", "lone halves", "private characters"],
+)
+async def test_other_data_with_nul_bytes_is_not_taken_for_utf16(desk: Desk, data: bytes) -> None:
+    (desk.work_dir / "a.dat").write_bytes(data)
+    assert "binary data" in (await desk.run(ReadFile(), path="a.dat")).message
+
+
+async def test_bytes_that_are_not_utf8_become_marks_and_that_is_said(desk: Desk) -> None:
     (desk.work_dir / "a.txt").write_bytes(b"caf\xe9\n")
-    assert (await desk.run(ReadFile(), path="a.txt")).output == "     1\tcaf\\xe9\n"
+    result = await desk.run(ReadFile(), path="a.txt")
+    assert result.output == "     1\tcaf\\xe9\n"
+    assert result.message == r"Lines 1–1 of 1. Not all of it is UTF-8: other bytes are shown as `\xe9`."
+
+
+async def test_line_endings_of_both_kinds_are_told_apart(desk: Desk) -> None:
+    (desk.work_dir / "a.txt").write_bytes(b"one\r\ntwo\n")
+    assert "Line endings: some CRLF, some LF." in (await desk.run(ReadFile(), path="a.txt")).message
 
 
 @pytest.mark.parametrize(

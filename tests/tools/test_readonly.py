@@ -24,6 +24,11 @@ from kimi_tui.tools.shell_words import simple_commands
         "wc -l a.txt 2>&1",
         "date +%F",
         "grep -r 'a > b' .",
+        r"grep -nE 'def \w+\($' a.py",
+        "git log --format='%h $x `y`'",
+        r"printf '%s\n' a",
+        "[ -f a ] && test -d b",
+        "uniq -c a",
     ],
 )
 def test_commands_that_only_read_are_known(command: str) -> None:
@@ -66,6 +71,20 @@ def test_commands_that_only_read_are_known(command: str) -> None:
         "sort --out=a a",
         "sort *",
         "uniq a b",
+        "uniq - b",
+        "uniq -- -a b",
+        "uniq +1 b",
+        "tree -R -L 1",
+        "test -v 'a[$(touch x)]'",
+        "[ -v 'a[$(touch x)]' ]",
+        "[ -R 'a[$(touch x)]' ]",
+        "printf -v 'a[$(touch x)]' y",
+        """echo "'$(touch x)'" """,
+        """echo "it's $(touch x)" 'y'""",
+        r"""echo \'$(touch x)\'""",
+        r"""echo "\"'$(touch x)'" """,
+        "echo $'x' $(touch x)",
+        "cat 'a\nb'",
         "rg --pre ./x y",
         "fd -x rm",
         "tree -o out",
@@ -89,6 +108,7 @@ def test_commands_that_only_read_are_known(command: str) -> None:
         "git -c core.pager=touch log",
         "git grep -Otouch x",
         "git log --ext-diff",
+        "git cat-file --filters HEAD:a",
         "git",
         "ls 'unclosed",
         "file -C -m x",
@@ -106,7 +126,41 @@ def test_a_redirection_inside_quotes_is_text() -> None:
     assert simple_commands("grep 'a > b; c' f") == [["grep", "a > b; c", "f"]]
 
 
-def test_leaving_the_folder_is_noticed() -> None:
-    assert stays_inside("cat a/b.txt | head -3")
-    for command in ("cat /etc/passwd", "cat ../x", "cat ~/x", "cd / ; cat x", "grep --file=/etc/x a"):
-        assert not stays_inside(command)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a/b.txt | head -3",
+        "cd src && ls",
+        "git diff main..HEAD -- src/a.py",
+        "rg --glob=src/** x",
+        "cat .gitignore",
+    ],
+)
+def test_what_names_only_places_below_stays_inside(command: str) -> None:
+    assert stays_inside(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat /etc/passwd",
+        "cat ../x",
+        "cat sub/../../x",
+        "cat ~/x",
+        "cat ~-/x",
+        "cd / ; cat x",
+        "cd; cat .netrc",
+        "cd - && cat x",
+        "cd -P && cat x",
+        "grep --file=/etc/x a",
+        "date -f/etc/shadow",
+        "strings @/etc/passwd",
+        "cat {/etc/passwd,x}",
+        "cat {.,}./x",
+        "cat .*/x",
+        "cat sub/.[.]/../x",
+        'cat .""./x',
+    ],
+)
+def test_leaving_the_folder_is_noticed(command: str) -> None:
+    assert not stays_inside(command)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.own_environment import is_secret
 from kimi_tui.tools import processes
 from kimi_tui.tools.base import CallInterrupted, Decision
-from kimi_tui.tools.environment import command_environment, is_secret
+from kimi_tui.tools.environment import command_environment
 from kimi_tui.tools.results import INTERRUPTED
 from kimi_tui.tools.shell import Shell
 from kimi_tui.tools.toolset import StepInterrupted, Toolset

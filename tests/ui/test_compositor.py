@@ -1,38 +1,117 @@
-"""What lies wholly behind something else is not painted."""
+"""What is painted when only a part of the screen has changed."""
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
+from rich.segment import Segment
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical
 from textual.geometry import Region
+from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
-from kimi_tui.ui.compositor import without
+from kimi_tui.ui.compositor import CloseCompositor
 from tests.ui.test_app import stage
+from tests.ui.waiting import settled
 
 
-def cells(*regions: Region) -> Counter[tuple[int, int]]:
-    return Counter((x, y) for region in regions for x in region.column_range for y in region.line_range)
+class Letters(Widget):
+    """Fills its place with one letter, and remembers which of its rows it was asked for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self.letter = name[0]
+        self.asked: list[int] = []
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self.asked += crop.line_range
+        return [Strip([Segment(self.letter * crop.width)], crop.width) for _ in crop.line_range]
 
 
-@pytest.mark.parametrize(
-    "cover", [Region(x, y, w, h) for x in (0, 2, 5) for y in (0, 2, 5) for w in (1, 9) for h in (1, 9)]
-)
-def test_what_is_left_of_a_region_is_all_that_is_not_covered_and_nothing_twice(cover: Region) -> None:
-    part = Region(1, 1, 5, 4)
-    assert cells(*without(part, cover)) == Counter(cells(part).keys() - cells(cover).keys())
+class Desk(Screen[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = CloseCompositor()
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Letters("left")
+            with Vertical():
+                yield Letters("top")
+                yield Letters("bottom")
+        yield Letters("over")
+
+    def ask_nothing(self) -> list[Letters]:
+        letters = list(self.query(Letters))
+        for each in letters:
+            each.asked.clear()
+        return letters
+
+
+class Room(App[None]):
+    CSS = """
+    Desk { layers: below above; }
+    Letters { width: 1fr; height: 1fr; }
+    #over { layer: above; width: 10; height: 2; offset: 4 3; }
+    """
+
+    def get_default_screen(self) -> Desk:
+        return Desk()
+
+
+async def test_only_the_rows_that_changed_are_asked_for_and_only_of_who_is_seen_there() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settled(pilot)
+        desk = app.screen
+        assert isinstance(desk, Desk)
+        left, top, bottom, over = desk.ask_nothing()
+        top.refresh(Region(0, 1, 20, 1))
+        bottom.refresh(Region(0, 2, 20, 1))
+        await settled(pilot)
+        assert (left.asked, top.asked, bottom.asked, over.asked) == ([], [1], [2], [])
+
+
+async def test_what_lies_below_something_else_is_not_painted_where_it_is_hidden() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settled(pilot)
+        desk = app.screen
+        assert isinstance(desk, Desk)
+        left, top, bottom, over = desk.ask_nothing()
+        over.refresh()
+        await settled(pilot)
+        assert (left.asked, top.asked, bottom.asked, over.asked) == ([], [], [], [0, 1])
+
+
+async def test_any_part_painted_by_itself_is_what_the_whole_shows_there() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settled(pilot)
+        compositor = app.screen._compositor
+        assert isinstance(compositor, CloseCompositor)
+        whole = compositor.render_strips()
+        assert whole[3].text == "l" * 4 + "o" * 10 + "l" * 6 + "t" * 20
+        for y in range(10):
+            for start, end in ((0, 40), (0, 1), (3, 5), (13, 22), (39, 40)):
+                chops = compositor._painted({y: (start, end)})
+                ends = compositor.cuts[y][1:]
+                for (cut, strip), after in zip(chops[y].items(), ends, strict=True):
+                    if cut < end and after > start:
+                        assert strip is not None
+                        assert strip.text == whole[y].crop(cut, after).text
 
 
 async def test_flowing_text_paints_the_chat_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     painted: list[str] = []
     render_lines = Widget.render_lines
 
-    def noted(self: Widget, crop: Region) -> list[object]:
+    def noted(self: Widget, crop: Region) -> list[Strip]:
         painted.append(str(self.id or type(self).__name__))
-        return render_lines(self, crop)  # type: ignore[return-value]
+        return render_lines(self, crop)
 
     async with stage() as shown:
         await shown.tell(ev.TurnStarted(Entry("user", "go", turn=True), shown.app.chat.conversation.stored))

@@ -78,7 +78,7 @@ async def test_tasks_that_have_ended_or_belong_to_another_session_keep_nobody_he
 
 async def test_a_signal_asks_nobody() -> None:
     async with stage(*told(RUNNING)) as shown:
-        shown.app._told_to_end()
+        shown.app.told_to_end()
         await shown.settle()
         assert shown.agent.submitted[-1] == cmd.Close()
 

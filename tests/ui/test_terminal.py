@@ -137,3 +137,28 @@ def test_a_terminal_that_vanishes_without_a_word_ends_the_app() -> None:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     assert found[0] == pid
+
+
+def test_bytes_that_are_no_text_and_keys_that_are_none_do_not_end_the_app(play: Terminal) -> None:
+    play.read_until(b"Nothing else calls it")
+    play.type(b"\xd0\xff \x1b[1114112;5u\x1b[97:65u\x1b[:7~\x1b[<64;99999999999;3M still here")
+    play.read_until(b"still here")
+
+
+def test_the_terminal_is_put_back_when_its_keys_can_no_longer_be_read() -> None:
+    code = (
+        "import os, tests.ui.play as play\n"
+        "read = os.read\n"
+        "def broken(file, size):\n"
+        "    data = read(file, size)\n"
+        "    if b'!' in data: raise OverflowError('secret words')\n"
+        "    return data\n"
+        "os.read = broken; play.main()\n"
+    )
+    terminal = Terminal("-c", code)
+    terminal.read_until(b"Nothing else calls it")
+    terminal.type(b"!")
+    terminal.read_to_end()
+    os.close(terminal.fd)
+    assert [mode for mode in MODES_OFF if mode not in terminal.written] == []
+    assert b"Traceback" not in terminal.written

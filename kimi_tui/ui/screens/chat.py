@@ -27,8 +27,6 @@ from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
 
 _FORMS: dict[Kind, type[cmd.SendPrompt] | type[cmd.Steer]] = {"steers": cmd.Steer, "prompts": cmd.SendPrompt}
-SMALL_SWEEPS = (4_000, 12, 1_000)
-"""For the collector of garbage, once a conversation is loaded: often, and so little at once that no key waits."""
 
 
 class ChatScreen(Keyboard):
@@ -79,7 +77,6 @@ class ChatScreen(Keyboard):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
-                gc.set_threshold(*SMALL_SWEEPS)
             case ev.CheckpointCreated(row):
                 timeline.add_row(row)
             case ev.StepEnded(row=row):

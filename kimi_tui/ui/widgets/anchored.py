@@ -10,17 +10,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollBar
 from textual.widget import Widget
 
 from kimi_tui.ui.heights import Heights
-
-EIGHTHS = 8
-"""Of a cell: the steps in which a scrollbar is drawn."""
+from kimi_tui.ui.widgets.bar import Barred
 
 
-class Anchored(ScrollView):
+class Anchored(Barred):
     """A subclass says how high a block is (`height_of`) and what it guesses (`guesses`)."""
 
     def __init__(self) -> None:
@@ -30,7 +26,6 @@ class Anchored(ScrollView):
         self._known: list[bool] = []
         self._anchor = (0, 0)
         self._placing = False
-        self._thumb = (0, 0, 0)
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 
@@ -140,18 +135,10 @@ class Anchored(ScrollView):
             self.scroll_y = y
         finally:
             self._placing = False
-        self._tell_bar(height, y)
-
-    def _tell_bar(self, height: int, y: int) -> None:
-        """What the scrollbar has to know; it is drawn anew only when its thumb looks different."""
-        bar, size = self.vertical_scrollbar, self.size.height
-        thumb = size, round(EIGHTHS * size * y / height), round(EIGHTHS * size * size / height)
-        bar.set_reactive(ScrollBar.window_virtual_size, height)
-        bar.set_reactive(ScrollBar.window_size, size)
-        bar.set_reactive(ScrollBar.position, float(y))
-        if thumb != self._thumb:
-            self._thumb = thumb
-            bar.refresh()
+        bar = self.vertical_scrollbar
+        bar.window_virtual_size = height
+        bar.window_size = self.size.height
+        bar.position = y
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)

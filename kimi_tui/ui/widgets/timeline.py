@@ -109,7 +109,7 @@ class Timeline(TimelineRows):
 
     def action_compare(self) -> None:
         """The first time marks a row; then another row is compared with it, or «now» when it is the same one."""
-        row, key = self.row, self.key_at(self.cursor)
+        row, key = self.row, self.row_key(self.cursor)
         marked = self.list.get(self.marked) if self.marked else None
         if marked is not None:
             self.marked = None
@@ -144,7 +144,7 @@ class Timeline(TimelineRows):
         self.changed()
 
     def _sift(self, kind: Filter, query: str) -> None:
-        kept = self.key_at(self.cursor)
+        kept = self.row_key(self.cursor)
         self.list.filter, self.list.query = kind, query
         self.list.sift()
         place = self.list.find(kept) if kept else None
