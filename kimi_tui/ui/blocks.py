@@ -21,6 +21,8 @@ LONG = 16_000
 """Characters of an answer that are laid out in some hundredths of a second."""
 ROUGH_ROWS = 60
 """Rows of its beginning and of its end that are shown before."""
+ROUGH_EVERY = 8
+"""Rows between them of which one says why there is nothing."""
 ERROR_ROWS = 3
 LIVE_ROWS = 4
 OWN_ROWS = 12
@@ -66,12 +68,22 @@ def is_long(entry: Entry) -> bool:
     return entry.kind == "assistant" and len(entry.text) > LONG
 
 
-def rough_rows(entry: Entry, drawing: Drawing) -> list[Row]:
-    """How a long answer begins and ends, as it was written; while it is laid out."""
+def rough_rows(entry: Entry, drawing: Drawing, height: int) -> list[Row]:
+    """How a long answer begins and ends, as it was written, and as high as it may be; while it is laid out."""
     lead = (Piece(" " * INDENT),)
     head = literal_rows(entry.text[: ROUGH_ROWS * drawing.column], drawing, lead, "", ROUGH_ROWS)
     between = Row((*lead, Piece(f"{drawing.marks.more} being laid out", "faint")), INDENT)
-    return [*head[:ROUGH_ROWS], BLANK, between, BLANK, *tail_rows(entry.text, drawing, lead, "", ROUGH_ROWS)]
+    tail = tail_rows(entry.text, drawing, lead, "", ROUGH_ROWS)
+    room = max(3, height - len(head[:ROUGH_ROWS]) - len(tail))
+    filler = [between if number % ROUGH_EVERY == 1 else BLANK for number in range(room)]
+    return [*head[:ROUGH_ROWS], *filler, *tail]
+
+
+def rough_place(row: int, rough: int, rows: int) -> int:
+    """Where what stood in a row of so many rough ones is among the rows of the answer."""
+    if row < ROUGH_ROWS:
+        return min(row, rows - 1)
+    return max(0, rows - (rough - row)) if row >= rough - ROUGH_ROWS else row * rows // rough
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:

@@ -133,7 +133,7 @@ class Drawn:
                 return rows
             if is_long(entry):
                 self.late[block] = entry.text
-                return rough_rows(entry, drawing)
+                return rough_rows(entry, drawing, self.guess(block))
             return entry_rows(entry, drawing)
         if entry.kind == "thinking":
             lead = (Piece("  "), Piece(f"{self.marks.rail} ", "faint"))

@@ -9,7 +9,7 @@ import pytest
 
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import drawn
-from kimi_tui.ui.blocks import LONG, entry_rows, is_long
+from kimi_tui.ui.blocks import LONG, entry_rows, is_long, rough_place
 from kimi_tui.ui.drawing import Drawing, literal_rows
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.rows import Row
@@ -89,6 +89,24 @@ async def test_what_is_read_stays_in_its_place_when_something_above_it_is_laid_o
         after = shown.chat
         assert after.index("The last line.") == before.index("The *last* line.")
         assert after[after.index("The last line.") :][1:] == before[before.index("The *last* line.") :][1:]
+
+
+async def test_who_jumps_into_a_long_answer_stays_in_it(gate: Gate) -> None:
+    async with stage() as shown:
+        await show(shown, Entry("assistant", ANSWER), *(Entry("user", f"prompt {n}", turn=True) for n in range(90)))
+        transcript = shown.app.chat.transcript
+        transcript.scroll_to(y=transcript.virtual_size.height // 2, animate=False)
+        await shown.pilot.pause()
+        assert not transcript.following
+        assert answers(shown, "being laid out")
+        gate.opened.set()
+        await until(shown.pilot, lambda: answers(shown, "Some words of it."))
+        assert not transcript.following and not answers(shown, "prompt") and shown.chat[3] != "First"
+
+
+@pytest.mark.parametrize(("row", "place"), [(0, 0), (59, 59), (500, 1_000), (950, 1_950), (999, 1_999)])
+def test_a_place_in_the_rough_rows_is_found_in_the_rows_themselves(row: int, place: int) -> None:
+    assert rough_place(row, 1_000, 2_000) == place
 
 
 async def test_another_width_draws_it_once_more(gate: Gate) -> None:

@@ -19,7 +19,7 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kimi_tui.ui.blocks import foldable, gap
+from kimi_tui.ui.blocks import foldable, gap, rough_place
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.gallery import Gallery
@@ -216,13 +216,13 @@ class Transcript(Painted, can_focus=True):
             self._laying_out = False
 
     def _take_rows(self, block: Block, rows: list[Row]) -> None:
-        """In place of the rough ones. Who reads near the end of them still does."""
+        """In place of the rough ones. What is read stays where it is."""
         rough = len(self.drawn.known(block) or ())
         if not self.drawn.take(block, rows):
             return
         first, row = self._anchor
-        if first < len(self.conversation) and self.conversation.blocks[first] is block and row > rough // 2:
-            self._anchor = first, max(0, row + len(rows) - rough)
+        if first < len(self.conversation) and self.conversation.blocks[first] is block:
+            self._anchor = first, rough_place(row, rough, len(rows))
         self._measure_again({block})
 
     def _measure_again(self, blocks: set[Block]) -> None:
