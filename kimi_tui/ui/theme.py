@@ -124,6 +124,11 @@ DEFAULTS = dict(THEMES[0].variables)
 ALIASES = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST, "terminal": TERMINAL, "ansi": TERMINAL}
 
 
+def short(name: str) -> str:
+    """As one writes it in the config."""
+    return next((alias for alias, known in ALIASES.items() if known == name), name)
+
+
 def resolve(name: str) -> str:
     """The theme for a configured name; an empty one follows the terminal as far as it tells (`COLORFGBG`)."""
     if name:

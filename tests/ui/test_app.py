@@ -24,6 +24,7 @@ from kimi_tui.protocol.views import (
     Modes,
     QuestionOption,
     QuestionView,
+    SlashCommand,
     SwitchView,
     TimelineRow,
     Tokens,
@@ -31,6 +32,8 @@ from kimi_tui.protocol.views import (
 )
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
+from kimi_tui.ui.screens.help import Sheet as HelpSheet
+from kimi_tui.ui.screens.palette import OfferList
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from tests.ui.fakes import Answer, ScriptedAgent
@@ -722,10 +725,53 @@ async def test_wrong_keys_in_the_config_are_told() -> None:
         assert any("fly: there is no such action" in toast for toast in shown.toasts)
 
 
-async def test_the_palette_offers_the_commands() -> None:
+async def test_the_palette_offers_commands_and_keys() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "f7"})) as shown:
+        await shown.press("ctrl+p")
+        offers = shown.app.screen.query_one(OfferList)
+        names = {offer.name for offer in offers.shown}
+        assert {"/compact [focus]", "/rotations", "/exit", "/title <text>", "find in the chat"} <= names
+        assert [offer.key for offer in offers.shown if offer.name == "go to the timeline"] == ["F7"]
+
+
+async def test_what_is_chosen_in_the_palette_is_done() -> None:
     async with stage() as shown:
-        commands = {command.title for command in shown.app.get_system_commands(shown.app.screen)}
-        assert {"/compact", "/rotations", "/exit"} <= commands and "/title" not in commands
+        await shown.press("ctrl+p", *"go to the timeline", "enter")
+        assert shown.app.screen is shown.app.chat
+        assert shown.app.focused is shown.app.chat.sidebar.timeline
+        await shown.press("ctrl+p", *"help", "enter")
+        assert isinstance(shown.app.screen, Help)
+        await shown.press("escape", "ctrl+p", *"title", "enter")
+        assert shown.app.chat.editor.text == "/title "
+        await shown.press("ctrl+p", "ctrl+p")
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_what_skills_call_themselves_is_literal_in_the_palette() -> None:
+    bent = SlashCommand("skill:x", "", "[/] [bold] [@click=app.quit]x[/]")
+    async with stage(replace(opened(), commands=(bent,)), reset()) as shown:
+        await shown.press("ctrl+p", *"skill")
+        drawn = shown.app.screen.query_one(OfferList).render_line(0).text
+        assert "[/] [bold] [@click=app.quit]x[/]" in drawn
+
+
+async def test_a_theme_is_chosen_from_a_page() -> None:
+    async with stage() as shown:
+        shown.write("/theme")
+        await shown.press("enter")
+        await shown.press(*"light", "enter", "escape", "escape")
+        assert shown.app.theme == "kimi-light"
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_help_and_footer_tell_the_keys_of_the_config() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "f7", "find": "ctrl+y"})) as shown:
+        footer = shown.app.chat.keys.render_line(0).text
+        assert "F7 timeline" in footer and "^Y find" in footer
+        await shown.press("f1")
+        table = dict(shown.app.screen.query_one(HelpSheet).table)
+        assert table["F7"] == "go to the timeline" and table["ctrl+y"] == "find in the chat"
+        assert "ctrl+t" not in table
 
 
 async def test_an_editor_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kimi_tui.protocol.views import SlashCommand
-from kimi_tui.ui.keymap import bindings_of
+from kimi_tui.ui.keymap import bindings_of, in_force, spelled
 from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece, Row, wrap
 
@@ -28,7 +28,6 @@ FIXED: tuple[tuple[str, str], ...] = (
     ("esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
     ("ctrl+c", "copy the selection, stop, clear, leave"),
     ("ctrl+d", "leave, when the prompt is empty"),
-    ("ctrl+p", "all commands, to search and run"),
     ("up, down", "earlier prompts; while something waits, up: edit it"),
     ("/", "commands"),
     ("@", "files"),
@@ -42,9 +41,11 @@ class Help(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "close", show=False)]
 
-    def __init__(self, commands: Sequence[SlashCommand]) -> None:
+    def __init__(self, commands: Sequence[SlashCommand], keys: Mapping[str, str] | None = None) -> None:
+        """`keys` are those of the config."""
         super().__init__()
         self.commands = commands
+        self.keys = keys or {}
 
     def compose(self) -> ComposeResult:
         yield Sheet(self._rows())
@@ -56,7 +57,7 @@ class Help(ModalScreen[None]):
         return [
             ("Keys", ""),
             *FIXED,
-            *_described((*chat, *app), {key for key, _ in FIXED}),
+            *_described((*chat, *app), {key for key, _ in FIXED}, self.keys),
             ("", ""),
             ("In the chat (tab)", ""),
             *_described(reader, set()),
@@ -70,12 +71,14 @@ class Help(ModalScreen[None]):
         ]
 
 
-def _described(bindings: Iterable[BindingType], known: set[str]) -> list[tuple[str, str]]:
+def _described(
+    bindings: Iterable[BindingType], known: set[str], keys: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
     """Key and description of the bindings that are not described already."""
     found = []
     for binding in bindings:
         if isinstance(binding, Binding) and binding.description:
-            key = (binding.key_display or binding.key.split(",")[0]).replace("escape", "esc").replace("slash", "/")
+            key = binding.key_display or spelled(in_force(binding, keys or {}))
             if key not in known:
                 found.append((key, binding.description))
     return found
