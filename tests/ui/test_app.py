@@ -719,6 +719,16 @@ async def test_a_key_from_the_config_takes_the_place_of_the_default() -> None:
         assert shown.app.focused is shown.app.chat.sidebar.timeline
 
 
+@pytest.mark.parametrize("size", [(20, 5), (40, 10), (60, 16), (120, 36)])
+async def test_the_help_is_never_wider_than_its_window(size: tuple[int, int]) -> None:
+    async with stage(size=size) as shown:
+        await shown.press("f1")
+        sheet = shown.app.screen.query_one(HelpSheet)
+        rows = [sheet.render_line(y) for y in range(sheet.size.height)]
+        assert {row.cell_length for row in rows} == {sheet.size.width}
+        assert max(row.width for row in sheet._rows) <= sheet.scrollable_content_region.width
+
+
 async def test_wrong_keys_in_the_config_are_told() -> None:
     async with stage(options=UiOptions(keys={"timeline": "ctrl+b", "fly": "f9"})) as shown:
         assert any("ctrl+b is the key of both timeline and sidebar" in toast for toast in shown.toasts)

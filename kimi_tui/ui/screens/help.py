@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -99,10 +98,10 @@ class Sheet(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         self.focus()
 
-    def on_resize(self, event: events.Resize) -> None:
-        width = max(1, event.size.width - 2)
+    def on_resize(self) -> None:
+        width = self.scrollable_content_region.width
         self._rows = [row for key, text in self.table for row in _help_rows(key, text, width)]
-        self.virtual_size = Size(event.size.width, len(self._rows))
+        self.virtual_size = Size(width, len(self._rows))
 
     def render_line(self, y: int) -> Strip:
         y += round(self.scroll_y)
@@ -112,10 +111,11 @@ class Sheet(ScrollView, can_focus=True):
 
 
 def _help_rows(key: str, text: str, width: int) -> list[Row]:
+    """The key in its column and the text beside it; below it where there is no room or the key is long."""
     if not text:
-        return [Row((Piece(f" {key}", "strong"),))]
-    if len(key) + 2 > KEY_COLUMN:
-        lead = (Piece(" " * (KEY_COLUMN + 1)),)
-        return [Row((Piece(f" {key}", "moved"),)), *wrap([Piece(text, "quiet")], width, lead)]
+        return wrap([Piece(key, "strong")], width, (Piece(" "),))
+    if len(key) + 2 > KEY_COLUMN or width < 2 * KEY_COLUMN:
+        lead = (Piece(" " * (KEY_COLUMN + 1 if width >= 2 * KEY_COLUMN else 3)),)
+        return [*wrap([Piece(key, "moved")], width, (Piece(" "),)), *wrap([Piece(text, "quiet")], width, lead)]
     head, rest = (Piece(f" {key:<{KEY_COLUMN}}", "moved"),), (Piece(" " * (KEY_COLUMN + 1)),)
     return wrap([Piece(text)], width, head, rest)
