@@ -66,7 +66,7 @@ class KimiApp(Opening):
         self.chat = ChatScreen(self.marks)
         for known in theme.THEMES:
             self.register_theme(known)
-        wanted = theme.resolve(self.options.theme)
+        wanted = theme.resolve(self.options.theme, self.console.color_system)
         self.theme = wanted if wanted in self.available_themes else theme.DARK
         self.bound = self.options.keys
         self.set_keymap(self.bound)

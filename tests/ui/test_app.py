@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from kimi_tui.options import UiOptions
 from kimi_tui.protocol import commands as cmd
@@ -36,6 +36,7 @@ from kimi_tui.ui.screens.help import Sheet as HelpSheet
 from kimi_tui.ui.screens.palette import OfferList
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.theme import resolve
 from tests.ui.fakes import Answer, ScriptedAgent
 from tests.ui.samples import PREVIEW
 from tests.ui.session import ENTRIES, opened, reset
@@ -704,6 +705,25 @@ async def test_a_command_opens_its_page_and_escape_closes_it() -> None:
             assert shown.app.screen is shown.app.chat
 
 
+def test_sixteen_colours_are_the_terminals_own() -> None:
+    assert resolve("", "standard") == "kimi-terminal"
+    assert resolve("", "256") == resolve("", "truecolor") == "kimi-dark"
+    assert resolve("light", "standard") == "kimi-light"
+
+
+async def test_the_caret_and_what_is_chosen_can_be_seen_in_the_terminals_own_colours() -> None:
+    async with stage(options=UiOptions(theme="terminal")) as shown:
+        editor = shown.app.chat.editor
+        assert any(style and style.reverse for _, style, _ in editor.render_line(0))
+        await shown.press("slash")
+        (first, *_) = shown.app.chat.prompt.popup.render_line(0)
+        assert first.style and first.style.reverse
+        await shown.press("backspace", "ctrl+p")
+        offers = shown.app.screen.query_one(OfferList)
+        assert {style.reverse for _, style, _ in offers.render_line(0) if style} == {True}
+        assert len({style.color for _, style, _ in offers.render_line(0) if style}) == 1
+
+
 async def test_a_theme_is_chosen_by_name() -> None:
     async with stage() as shown:
         shown.write("/theme light")
@@ -727,6 +747,31 @@ async def test_the_help_is_never_wider_than_its_window(size: tuple[int, int]) ->
         rows = [sheet.render_line(y) for y in range(sheet.size.height)]
         assert {row.cell_length for row in rows} == {sheet.size.width}
         assert max(row.width for row in sheet._rows) <= sheet.scrollable_content_region.width
+
+
+KEYS = {"\x7f": "backspace", "\x15": "ctrl+u", "\x17": "ctrl+w", "\x01": "ctrl+a", "←": "left"}
+
+
+async def at_once(shown: Stage, typed: str) -> None:
+    """All of these keys come in one piece, as over a slow line."""
+    for sign in typed:
+        named = KEYS.get(sign)
+        shown.app.post_message(events.Key(named or sign, None if named else sign))
+    await shown.settle()
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [("ab\x7fc", "ac"), ("hello\x15x", "x"), ("one two\x17x", "one x"), ("bc\x01a", "abc"), ("ac←b", "abc")],
+)
+async def test_keys_that_come_at_once_mean_what_they_do_in_their_order(typed: str, text: str) -> None:
+    async with stage() as shown:
+        await at_once(shown, typed)
+        assert shown.app.chat.editor.text == text
+        shown.app.chat.action_find()
+        await shown.settle()
+        await at_once(shown, typed)
+        assert shown.app.chat.finder.query_one(Input).value == text
 
 
 async def test_wrong_keys_in_the_config_are_told() -> None:

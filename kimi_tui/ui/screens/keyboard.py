@@ -154,9 +154,10 @@ class Keyboard(Compacting):
 
     def on_key(self, event: events.Key) -> None:
         """Keys that set out before the prompt had the focus still go there."""
-        if self.focused in (None, self.editor) and event is not self.editor.last_key:
+        if self.focused in (None, self.editor) and event not in self.editor.heard:
             event.stop()
-            self.editor.post_message(events.Key(event.key, event.character))
+            # As if it came from the app: what comes from a widget goes no further up than to that widget.
+            self.editor.post_message(events.Key(event.key, event.character).set_sender(self.app))
 
     def on_paste(self, event: events.Paste) -> None:
         """What is pasted where nothing takes it is meant for the prompt, also before that has the focus."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 
 from kimi_tui.ui.cells import literal, plural
@@ -30,7 +31,7 @@ class OfferList(TypedList[Offer]):
         item = self.shown[index]
         lead: Span = (self.marks.cursor if index == self.cursor else " ", "now")
         name = literal(item.name)
-        left: list[Span] = [(f" {name}" if item.kind == "press" else f" {name:<{NAME}}", "")]
+        left: list[Span] = [(f" {name}" if item.kind == "press" else f" {name}{' ' * (NAME - cell_len(name))}", "")]
         left += [(f"  {literal(item.about)}", "quiet")] if item.about else []
         return [lead, *spread(left, [(item.key, "moved")], width - 2)]
 

@@ -25,6 +25,7 @@ from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, spread, stylesheet
+from kimi_tui.ui.widgets.field import at_once
 from kimi_tui.ui.widgets.past import Past
 from kimi_tui.ui.widgets.sheet import Sheet
 
@@ -54,7 +55,7 @@ class SummaryText(TextArea):
         self._settled = self._settled or now - self._last_key >= GRACE
         self._last_key = now
         if self._settled or not (event.is_printable or event.key in ("enter", "backspace", "delete")):
-            await super()._on_key(event)
+            await at_once(self, event)
         else:
             event.stop()
             event.prevent_default()

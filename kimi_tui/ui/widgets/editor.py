@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
+from weakref import WeakSet
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -24,6 +25,7 @@ from kimi_tui.ui import clusters, images
 from kimi_tui.ui.clustered import Clustered
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
+from kimi_tui.ui.widgets.field import at_once
 from kimi_tui.ui.widgets.queue import Place
 
 MOMENT = 0.5
@@ -74,8 +76,8 @@ class Editor(TextArea):
         self.something_queued = False
         self.first_refusal: Callable[[str], bool] = lambda key: False
         """Asked before a key gets its meaning here: an open list takes the arrows."""
-        self.last_key: events.Key | None = None
-        """Tells a key that has been here from one that has not come here yet."""
+        self.heard: WeakSet[events.Key] = WeakSet()
+        """Keys that have been here, to be told from those that have not come here yet."""
         self.placed = ""
         """The text that was last put here by the app, not by typing."""
         self.place: Place | None = None
@@ -187,10 +189,12 @@ class Editor(TextArea):
         self.take()
 
     async def _on_key(self, event: events.Key) -> None:
-        self.last_key = event
+        self.heard.add(event)
         if self.first_refusal(event.key) or self._does(event.key):
             event.stop()
             event.prevent_default()
+        else:
+            await at_once(self, event)
 
     def _does(self, key: str) -> bool:
         """Whether the key has a meaning of its own here."""

@@ -15,6 +15,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from kimi_tui.ui.widgets.field import Field
+
 
 class Finder(Horizontal):
     """See the module. Takes no room while it is closed."""
@@ -41,7 +43,7 @@ class Finder(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("find", classes="label", markup=False)
-        yield Input(compact=True)
+        yield Field(compact=True)
         yield Static("", classes="count", markup=False)
 
     def open(self) -> None:

@@ -18,6 +18,7 @@ from kimi_tui.protocol.events import NoteDrafted
 from kimi_tui.ui.cells import cut, literal
 from kimi_tui.ui.text import clean
 from kimi_tui.ui.tones import Rows
+from kimi_tui.ui.widgets.field import at_once
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 ABOUT = "a note for the earlier point (optional)"
@@ -50,7 +51,7 @@ class NoteField(TextArea):
             event.prevent_default()
             self.insert("\n")
         else:
-            await super()._on_key(event)
+            await at_once(self, event)
 
 
 class Note(Vertical):
