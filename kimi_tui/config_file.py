@@ -109,9 +109,10 @@ def read_ui_options(file: Path) -> UiOptions:
     ui = (table if isinstance(table, dict) else {}) | dict(_said_outside())
     plain = UiOptions()
     keys = ui.get("keys")
-    theme = ui.get("theme")
+    theme, images = ui.get("theme"), ui.get("images")
     return UiOptions(
         theme=theme if isinstance(theme, str) else plain.theme,
+        images=images if isinstance(images, str) else plain.images,
         plain=_flag(ui, "plain", plain.plain),
         ascii=_flag(ui, "ascii", plain.ascii),
         notifications=_flag(ui, "notifications", plain.notifications),
@@ -129,7 +130,7 @@ def _said_outside() -> Iterator[tuple[str, str | bool]]:
         option = name.lower().removeprefix("kimi_tui_ui__")
         if option == name.lower():
             continue
-        if option == "theme":
+        if option in ("theme", "images"):
             yield option, value
         elif option in ("plain", "ascii", "notifications") and value.lower() in _FLAGS:
             yield option, _FLAGS[value.lower()]

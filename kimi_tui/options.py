@@ -40,5 +40,7 @@ class UiOptions:
     plain: bool = False
     ascii: bool = False
     notifications: bool = True
+    images: str = "auto"
+    """How pictures are shown: `kitty` (by the terminal itself), `blocks`, `off`; `auto` finds out."""
     keys: dict[str, str] = field(default_factory=dict)
     """Action name → key."""

@@ -178,6 +178,7 @@ class UiSettings(_Table):
     notifications: bool = True
     plain: bool = False
     ascii: bool = False
+    images: Literal["auto", "kitty", "blocks", "off"] = "auto"
 
 
 class StorageSettings(_Table):

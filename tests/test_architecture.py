@@ -23,6 +23,7 @@ BASE = {
     "literal",
     "sizes",
     "own_environment",
+    "spelling",
 }
 PROTOCOL = BASE | {"protocol"}
 CONTEXT = PROTOCOL | {"context"}
@@ -42,6 +43,7 @@ MAY_USE: dict[str, set[str]] = {
     "faults": set(),
     "literal": set(),
     "own_environment": set(),
+    "spelling": set(),
     "protocol": set(),
     "context": PROTOCOL,
     "session": CONTEXT,

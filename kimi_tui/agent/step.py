@@ -38,7 +38,11 @@ from kimi_tui.protocol.events import (
 from kimi_tui.protocol.messages import Message
 from kimi_tui.tools.toolset import StepInterrupted, StepResults
 
-_CUT_OFF = "the answer was cut off: the model may not write more at once (`max_output_tokens`)"
+_CUT_OFF = {
+    "length": "the answer was cut off: the model may not write more at once (`max_output_tokens`)",
+    "content_filter": "the answer was cut off by the provider's content filter",
+}
+_WITHHELD = "the provider's content filter withheld the answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class StepOutcome:
     reason: TurnEnd
     message: str = ""
     silent: bool = False
-    """The model has thought, and neither said nor called anything."""
+    """The model has neither said nor called anything, but perhaps thought."""
 
 
 @dataclass(slots=True)
@@ -165,9 +169,11 @@ def resolve(step: Step, answer: Message, results: StepResults) -> StepOutcome | 
         return StepOutcome("tool_call_repeat", results.stop_text)
     if answer.tool_calls:
         return None
-    if step.draft.finish == "length":
-        desk.emit(Noticed(_CUT_OFF, "warning"))
-    return StepOutcome("done", silent=step.draft.only_thought)
+    if step.draft.silent and step.draft.finish == "content_filter":
+        return StepOutcome("failed", _WITHHELD)
+    if cut := _CUT_OFF.get(step.draft.finish):
+        desk.emit(Noticed(cut, "warning"))
+    return StepOutcome("done", silent=step.draft.silent)
 
 
 async def _store(step: Step, message: Message, usage: Usage | None) -> None:

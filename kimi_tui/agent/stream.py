@@ -58,9 +58,9 @@ class Draft:
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
-    def only_thought(self) -> bool:
-        """There is reasoning, and nothing else."""
-        return any(isinstance(part, ThinkPart) for part in self.parts) and not (self.text.strip() or self.calls)
+    def silent(self) -> bool:
+        """Neither said nor called anything; there may be reasoning."""
+        return not (self.text.strip() or self.calls)
 
     @property
     def length(self) -> int:

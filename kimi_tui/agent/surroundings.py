@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 
 from kimi_tui.resources import prompt
-from kimi_tui.tools.paths import spell
+from kimi_tui.spelling import spell
 
 INSTRUCTIONS = "AGENTS.md"
 INSTRUCTIONS_LIMIT = 32_000

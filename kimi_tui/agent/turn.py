@@ -20,7 +20,7 @@ from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
 
 MAX_NUDGES = 3
-"""How often in a row a model that only thinks is asked for an answer."""
+"""How often in a row a model that says nothing is asked for an answer."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Turn:
     """What the model said last, without its thinking."""
     tool_calls: int = 0
     silent: int = 0
-    """Steps in a row in which the model did nothing but think."""
+    """Steps in a row in which the model said and did nothing."""
 
     async def run(self, prompt: Prompt) -> TurnEnded:
         """Say it, and take steps until one of them is the last."""
@@ -56,7 +56,7 @@ class Turn:
             if not outcome.silent:
                 return self.ended(outcome.reason, outcome.message)
             if self.silent > MAX_NUDGES:
-                return self.ended("failed", "the model thought, but did not answer", "Ask again, or use another model.")
+                return self.ended("failed", "the model did not answer", "Ask again, or use another model.")
             await say_beside(self.desk, system_note(resources.prompt("no_answer")).text)
         return self.ended("max_steps", f"stopped after {self.steps} steps")
 

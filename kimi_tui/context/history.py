@@ -121,7 +121,8 @@ class History(Sequence[Message]):
     def tokens(self, start: int, stop: int, more: Iterable[Message] = ()) -> int:
         """Estimated tokens of `self[start:stop]`, and of more messages that follow these, as they were or would be
         estimated when the last report was of what stands before `start`."""
-        return tokens_of(total([self.cost(start, stop), *map(message_cost, more)]), self.known(start))
+        cost = total([self.cost(start, stop), *map(message_cost, more)])
+        return tokens_of(cost, self.known(start)) if any(cost) else 0
 
     def known(self, covered: int | None = None) -> Calibration | None:
         """What estimates are made by, when reports are known up to this message; None: all."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import Future
 from concurrent.futures.thread import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -26,28 +28,23 @@ class Writer:
     async def in_thread(self, work: Callable[[], tuple[T, Publish]]) -> T:
         """For what may wait for the disk."""
         async with self._turn:
-            return await shielded(self._work_and_publish(work))
+            job = self._thread.submit(work)
+            try:
+                result, publish = await asyncio.wrap_future(job)
+            except asyncio.CancelledError:
+                await _ended(job)
+                if not job.cancelled() and job.exception() is None:  # the disk has changed, and so must memory
+                    job.result()[1]()
+                raise
+            publish()
+            return result
 
     async def change(self, work: Callable[[], Publish]) -> None:
         await self.in_thread(lambda: (None, work()))
 
-    async def _work_and_publish(self, work: Callable[[], tuple[T, Publish]]) -> T:
-        result, publish = await asyncio.get_running_loop().run_in_executor(self._thread, work)
-        publish()
-        return result
 
-
-async def shielded(work: Coroutine[Any, Any, T]) -> T:
-    """Runs to its end even when the caller is cancelled; the caller learns of it only then."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
-            try:
-                await asyncio.wait([task])
-            except asyncio.CancelledError:
-                continue
-        if not task.cancelled():
-            task.exception()  # seen: the cancelled caller will not ask for it
-        raise
+async def _ended(job: Future[Any]) -> None:
+    """A change that has begun is waited for, however often its caller is cancelled; one that has not will never be."""
+    while not job.done():
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await asyncio.wrap_future(job)

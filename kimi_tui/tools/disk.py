@@ -9,7 +9,8 @@ import time
 import uuid
 from pathlib import Path
 
-from kimi_tui.tools.paths import PathFault, spell
+from kimi_tui.spelling import spell
+from kimi_tui.tools.paths import PathFault
 
 _TICK = 0.01
 """Seconds that the clock of a file system may be behind."""

@@ -12,9 +12,10 @@ from typing import ClassVar
 from pydantic import Field
 
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.glob_pattern import composed, expand, is_magic, matcher
-from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate, spell
+from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate
 from kimi_tui.tools.text import plural
 from kimi_tui.tools.walk import list_files
 

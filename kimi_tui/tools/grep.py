@@ -13,9 +13,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.grep_walk import search
-from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate, regular_file, spell
+from kimi_tui.tools.paths import PathFault, Place, admit_reading, explain, locate, regular_file
 from kimi_tui.tools.ripgrep import COMMON, rg_path, run_rg
 from kimi_tui.tools.text import clip, one_line, plural, visible
 

@@ -15,13 +15,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.protocol.views import ApprovalView, DiffView
+from kimi_tui.spelling import spell, unspelled
 from kimi_tui.tools.approval import permit
 from kimi_tui.tools.base import Call, ToolResult, failed
 from kimi_tui.tools.text import one_line
-
-_ESCAPED = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([ntr]))")
-_UNSPELLABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r"}
 
 
 class PathFault(ValueError):
@@ -79,19 +76,10 @@ def _present(wanted: str) -> str:
     """What exists under that name: letter by letter, with escapes read, or in the other Unicode form; else `wanted`."""
     if os.path.lexists(wanted):
         return wanted
-    plain = _unescaped(wanted)
+    plain = unspelled(wanted)
     if plain != wanted and os.path.lexists(plain):
         return plain
     return _equivalent(wanted) or wanted
-
-
-def _unescaped(text: str) -> str:
-    """`bad\\xffname` as the bytes it stands for: the reverse of `spell`."""
-    pieces, end = [], 0
-    for match in _ESCAPED.finditer(text):
-        pieces += [os.fsencode(text[end : match.start()]), bytes.fromhex(match[1]) if match[1] else _LETTERS[match[2]]]
-        end = match.end()
-    return os.fsdecode(b"".join([*pieces, os.fsencode(text[end:])]))
 
 
 def _equivalent(wanted: str) -> str | None:
@@ -119,22 +107,6 @@ def _names(folder: str) -> list[str]:
 
 def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
-
-
-def spell(path: str | Path) -> str:
-    r"""The path in characters that survive anywhere: bytes that do not decode as `\xff`, a line break as `\n`."""
-    return _UNSPELLABLE.sub(_spelled, str(path))
-
-
-def _spelled(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if match[0] in "\n\t\r":
-        return {"\n": r"\n", "\t": r"\t", "\r": r"\r"}[match[0]]
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    return (
-        f"\\x{code:02x}" if code < 0x80 else "".join(f"\\x{byte:02x}" for byte in match[0].encode("utf-8", "replace"))
-    )
 
 
 def _shown(path: Path, call: Call) -> str:

@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field, field_validator
 
 from kimi_tui.protocol.views import ApprovalView, QuestionOption, QuestionView
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 from kimi_tui.tools.approval import refusal
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
-from kimi_tui.tools.paths import spell
 
 Enter = Callable[[], Awaitable[Path]]
 """Turns plan mode on; gives the plan file."""

@@ -37,7 +37,7 @@ blame cat-file check-ignore count-objects describe diff diff-tree for-each-ref g
 name-rev rev-list rev-parse shortlog show show-ref status version whatchanged
 """
 _GIT_READS = frozenset(_READING_VERBS.split())
-_GIT_FORBIDDEN = ("--output", "--ext-diff", "--textconv", "-O", "--open-files-in-pager", "--paginate")
+_GIT_FORBIDDEN = ("--output", "--ext-diff", "--textconv", "--filters", "-O", "--open-files-in-pager", "--paginate")
 _GIT_LISTS: dict[str, frozenset[str]] = {
     "branch": frozenset(("-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose")),
     "remote": frozenset(("-v", "--verbose", "show")),

@@ -12,12 +12,12 @@ from pydantic import Field
 
 from kimi_tui.protocol.views import ApprovalView
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 from kimi_tui.tools.approval import command_rule, permit, refusal
 from kimi_tui.tools.background import BackgroundTasks
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
 from kimi_tui.tools.command import Ended, run_command
 from kimi_tui.tools.output import CommandOutput
-from kimi_tui.tools.paths import spell
 from kimi_tui.tools.processes import Running
 from kimi_tui.tools.readonly import is_read_only, stays_inside
 from kimi_tui.tools.text import one_line

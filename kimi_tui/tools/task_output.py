@@ -9,9 +9,9 @@ from pydantic import Field
 
 from kimi_tui.protocol.views import TaskView
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 from kimi_tui.tools.background import BackgroundTasks, TailView, ended_how, state_of, unknown
 from kimi_tui.tools.base import Call, Params, ToolResult, failed
-from kimi_tui.tools.paths import spell
 from kimi_tui.tools.text import clean
 
 LONGEST = 3600

@@ -21,8 +21,9 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import attention, escapes, external, keymap, quick_paste, theme
+from kimi_tui.ui import answers, attention, escapes, external, keymap, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
+from kimi_tui.ui.exhibiting import Exhibiting
 from kimi_tui.ui.lasting import LastingOutput
 from kimi_tui.ui.leaving import leaves, terminal_is_gone
 from kimi_tui.ui.listening import Listens
@@ -32,7 +33,7 @@ from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
 
-class KimiApp(Opening):
+class KimiApp(Exhibiting, Opening):
     """Composes, starts the workers, routes. After `run`, `farewell` is for the caller to print."""
 
     TITLE = "kimi-tui"
@@ -54,10 +55,11 @@ class KimiApp(Opening):
         """`prompt` is sent as soon as there is an agent."""
         super().__init__()
         escapes.teach()
-        quick_paste.teach()
+        answers.teach()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-thin"), (20, "-narrow"), (100, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-slip"), (5, "-flat"), (10, "-low"), (14, "-tall")]
         self.options = options or UiOptions()
+        self.use_all_colours(self.options.images)
         self._connect = connect
         self._early: list[cmd.Command] = [cmd.SendPrompt(prompt)] if prompt else []
         self._heading = ""
@@ -110,10 +112,11 @@ class KimiApp(Opening):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        self._say(attention.PUSH_TITLE)
+        self.say(attention.PUSH_TITLE)
         self.run_worker(self._serve(), name="agent")
         self.heed_signals()
         self.heed_terminal()
+        self.exhibit(self.options.images)
 
     # --- the agent -----------------------------------------------------------------------------------------------
 
@@ -165,7 +168,7 @@ class KimiApp(Opening):
                     self.exit()
 
             if self.options.notifications and (words := attention.worth_a_bell(event, looking=self.app_focus)):
-                self._say(attention.notification(words))
+                self.say(attention.notification(words))
         self._entitle()
 
     def _entitle(self) -> None:
@@ -173,15 +176,10 @@ class KimiApp(Opening):
         heading = attention.heading(self.chat.state, self.marks)
         if heading != self._heading:
             self._heading = heading
-            self._say(attention.title(heading))
-
-    def _say(self, sequence: str) -> None:
-        """To the terminal itself, between two frames."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(sequence)
+            self.say(attention.title(heading))
 
     def on_unmount(self) -> None:
-        self._say(attention.POP_TITLE)
+        self.say(attention.POP_TITLE)
 
     @on(Submit)
     async def _submit(self, event: Submit) -> None:

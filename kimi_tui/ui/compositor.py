@@ -1,27 +1,78 @@
-"""Paints only the widgets that are where something has changed.
+"""Paints only what has changed: of the rows in question the widgets that are seen there, each once.
 
-Textual asks every widget whose container touches the changed part for all of its rows; while text streams that is the
-whole screen, thirty times a second.
+Textual draws the box around all changes: a step that changes a row of the sidebar at the top and the gauge at the
+bottom has every widget of the screen draw all its rows, with the grounds below them, thirty times a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
-from textual._compositor import Compositor
+from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.strip import Strip
+from textual.widget import Widget
+
+Extent = tuple[int, int]
+"""The first column of a row that has changed, and the one after the last."""
+Chops = list[dict[int, Strip | None]]
+"""Of every row, what stands between two of the columns where a widget begins or ends."""
 
 
 class CloseCompositor(Compositor):
     """See the module."""
 
-    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        if crop is None:
-            yield from super()._get_renders()
-            return
+    def render_partial_update(self) -> ChopsUpdate | None:
+        regions = self._dirty_regions.copy()
+        self._dirty_regions.clear()
+        spans = [span for span in self._regions_to_spans(regions) if span[0] < self.size.height]
+        if not spans:
+            return None
+        rows: dict[int, Extent] = {}
+        for y, start, end in spans:
+            first, last = rows.get(y, (start, end))
+            rows[y] = min(first, start), max(last, end)
+        return ChopsUpdate(self._painted(rows), spans, [cuts[1:] for cuts in self.cuts])
+
+    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
+        rows = {y: crop.column_span for y in crop.line_range if is_rendered_line(y)}
+        return cast("Sequence[Mapping[int, Strip]]", self._painted(rows))
+
+    def _painted(self, rows: Mapping[int, Extent]) -> Chops:
+        """These parts of these rows. What is in front is painted first; what it hides is not painted at all."""
+        chops: Chops = [dict.fromkeys(cuts[:-1]) if y in rows else {} for y, cuts in enumerate(self.cuts)]
         for widget, (region, clip) in self.visible_widgets.items():
-            rows = Region(clip.x, crop.y, clip.width, crop.height).intersection(clip)
-            seen = region.intersection(rows)
-            if seen and seen.overlaps(crop):
-                yield region, rows, widget.render_lines(seen.translate(-region.offset))
+            seen = region.intersection(clip)
+            open_rows = [y for y in seen.line_range if y in rows and self._is_open(chops[y], y, seen, rows[y])]
+            for first, end in _runs(open_rows):
+                self._paint(widget, Region(seen.x, first, seen.width, end - first), region, chops)
+        return chops
+
+    def _is_open(self, line: Mapping[int, Strip | None], y: int, seen: Region, extent: Extent) -> bool:
+        """Whether anything that is wanted of the row is not painted yet where the widget is."""
+        first, end = max(seen.x, extent[0]), min(seen.right, extent[1])
+        cuts = self.cuts[y]
+        return first < end and any(
+            line[cut] is None for cut in cuts[bisect_right(cuts, first) - 1 : bisect_left(cuts, end)]
+        )
+
+    def _paint(self, widget: Widget, part: Region, region: Region, chops: Chops) -> None:
+        strips = widget.render_lines(part.translate(-region.offset))
+        for y, strip in zip(part.line_range, strips, strict=False):
+            cuts, line = self.cuts[y], chops[y]
+            within = cuts[bisect_left(cuts, part.x) : bisect_right(cuts, part.right)]
+            pieces = strip.divide([cut - part.x for cut in within[1:]])
+            for cut, piece in zip(within, pieces, strict=False):
+                if line.get(cut) is None:
+                    line[cut] = piece
+
+
+def _runs(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Neighbouring rows as first and end."""
+    start = 0
+    for place in range(1, len(rows) + 1):
+        if place == len(rows) or rows[place] != rows[place - 1] + 1:
+            yield rows[start], rows[place - 1] + 1
+            start = place

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
+from kimi_tui.spelling import spell
 from kimi_tui.ui.fuzzy import best, matching
 
 FRESH = 15.0
@@ -71,11 +72,12 @@ def _walk(folder: Path) -> Iterator[str]:
 
 
 def _with_folders(names: list[str]) -> list[str]:
-    """Shallow names first, folders among them; names that cannot be typed into a prompt are left out."""
-    shown = [name.removeprefix("./") for name in names if _can_be_typed(name)]
+    """Shallow names first, folders among them, as the tools spell and understand them."""
+    shown = [spell(name.removeprefix("./")) for name in names if _can_be_quoted(name)]
     folders = {name[: at + 1] for name in shown for at, char in enumerate(name) if char == "/"}
     return sorted([*shown, *folders], key=lambda name: (name.rstrip("/").count("/"), name))
 
 
-def _can_be_typed(name: str) -> bool:
-    return name.isprintable() and '"' not in name
+def _can_be_quoted(name: str) -> bool:
+    """A name with blanks comes between quotation marks."""
+    return '"' not in name or " " not in name

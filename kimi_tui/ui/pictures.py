@@ -1,7 +1,8 @@
-"""Pictures in the chat, drawn with half blocks: every cell shows two pixels, in any terminal that has the colours.
+"""Pictures in the chat: as they are where the terminal can show them (`gallery`), else drawn with half blocks.
 
-Pictures are read beside the screen and kept small. Where they cannot be shown (no Pillow, no colours, nothing that can
-be read) their captions say what they are.
+With half blocks every cell shows two pixels, in any terminal that has the colours. Pictures are read beside the screen
+and kept small. Where they cannot be shown (no Pillow, no colours, nothing that can be read) their captions say what
+they are.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import binascii
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from kimi_tui.ui.gallery import Gallery, Hung
 from kimi_tui.ui.rows import Piece, Row, wrap
 from kimi_tui.ui.text import one_line
 
@@ -47,6 +49,10 @@ class Picture:
     image: Image
     width: int
     height: int
+    png: bytes = b""
+    """With more of its pixels, for a terminal that can show them."""
+    hung: Hung | None = None
+    """Where it has been sent to the terminal."""
 
     @property
     def extent(self) -> str:
@@ -59,9 +65,9 @@ def can_show() -> bool:
     return find_spec("PIL") is not None and not os.environ.get("NO_COLOR")
 
 
-def read(url: str, ground: Color = (0, 0, 0)) -> Picture | None:
+def read(url: str, ground: Color = (0, 0, 0), sharp: tuple[int, int] | None = None) -> Picture | None:
     """Takes its time, up to some tenths of a second. What is clear in the picture gets the colour of the ground.
-    None for what is no picture, or too large a one."""
+    `sharp`: make a PNG of at most so many pixels, too. None for what is no picture, or too large a one."""
     head, _, content = url.partition(",")
     if not head.startswith("data:image/") or ";base64" not in head or len(url) > LONGEST:
         return None
@@ -74,14 +80,23 @@ def read(url: str, ground: Color = (0, 0, 0)) -> Picture | None:
                 return None
             if image.getexif().get(ORIENTATION, 1) > 4:
                 width, height = height, width
-            image.draft("RGB", (2 * WIDEST, 4 * HIGHEST))
+            image.draft("RGB", sharp or (2 * WIDEST, 4 * HIGHEST))
             small = ImageOps.exif_transpose(image).convert("RGBA")
+            png = _png(small, sharp) if sharp else b""
             small.thumbnail((WIDEST, 2 * HIGHEST), Image.Resampling.BOX)
             flat = Image.new("RGBA", small.size, (*ground, 255))
             flat.alpha_composite(small)
-            return Picture(flat.convert("RGB"), width, height)
+            return Picture(flat.convert("RGB"), width, height, png)
     except (OSError, ValueError, SyntaxError, binascii.Error, MemoryError, Image.DecompressionBombError):
         return None
+
+
+def _png(image: Image, most: tuple[int, int]) -> bytes:
+    """Shrinks the image itself."""
+    image.thumbnail(most)
+    buffer = BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def image_rows(
@@ -96,8 +111,11 @@ def image_rows(
 
 def picture_rows(picture: Picture, width: int, unfolded: bool, lead: tuple[Piece, ...] = ()) -> list[Row]:
     """The picture in at most `width` cells. Nothing of it is copied with the text around it."""
+    highest = HIGHEST if unfolded else LOW
+    if picture.hung is not None:
+        return picture.hung.rows((picture.width, picture.height), (min(width, WIDEST), highest), lead)
     image = picture.image
-    scale = min(1.0, width / image.width, 2 * (HIGHEST if unfolded else LOW) / image.height)
+    scale = min(1.0, width / image.width, 2 * highest / image.height)
     size = (max(1, round(image.width * scale)), max(2, round(image.height * scale)))
     pixels: Any = (image if size == image.size else image.resize(size, reducing_gap=2.0)).load()
     columns = range(size[0])
@@ -130,6 +148,8 @@ class Pictures:
 
     def __init__(self, enabled: bool = False) -> None:
         self.enabled = enabled
+        self.gallery: Gallery | None = None
+        """The terminal, when it can show pictures by itself."""
         self._read: OrderedDict[object, tuple[Picture | None, ...]] = OrderedDict()
         self._asked: set[int] = set()
         self._one = asyncio.Lock()
@@ -148,11 +168,30 @@ class Pictures:
     async def take(self, block: object, index: int, urls: Sequence[str], ground: Color) -> None:
         """Read what has been asked for, one block after another."""
         async with self._one:
-            self._read[block] = tuple([await asyncio.to_thread(read, url, ground) for url in urls])
+            self._read[block] = tuple([await self._hang(url, ground) for url in urls])
         self._asked.discard(index)
         if len(self._read) > KEPT:
-            self._read.popitem(last=False)
+            self._take_down(self._read.popitem(last=False)[1])
+
+    async def _hang(self, url: str, ground: Color) -> Picture | None:
+        gallery = self.gallery
+        picture = await asyncio.to_thread(read, url, ground, gallery.most if gallery else None)
+        if gallery is None or picture is None:
+            return picture
+        return replace(picture, png=b"", hung=await gallery.hang(picture.png))
+
+    def show_in(self, gallery: Gallery | None) -> None:
+        """From now on; what has been shown so far is shown anew."""
+        self.forget()
+        self.gallery = gallery
 
     def forget(self) -> None:
+        for pictures in self._read.values():
+            self._take_down(pictures)
         self._read.clear()
         self._asked.clear()
+
+    def _take_down(self, pictures: Sequence[Picture | None]) -> None:
+        for picture in pictures:
+            if picture is not None and picture.hung is not None:
+                picture.hung.take_down()

@@ -5,13 +5,12 @@ Textual looks at every sign of a paste for the end of it; a megabyte keeps it bu
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from textual import events
 from textual.message import Message
 
-from kimi_tui.ui.any_input import AnyInput, decoder
+from kimi_tui.ui.any_input import AnyInput
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 
@@ -25,6 +24,10 @@ class QuickPaste(AnyInput):
         """What has come of a paste that has not ended."""
         self._held = ""
         """The last signs that came: they may be a part of the marks."""
+
+    @property
+    def pasting(self) -> bool:
+        return self._pasted is not None
 
     def feed(self, data: str) -> Iterable[Message]:
         if not data:
@@ -49,11 +52,3 @@ class QuickPaste(AnyInput):
 def _opening(text: str) -> str:
     """What of the mark stands at the end. Less than three signs of it may be keys of their own."""
     return next((BEGIN[:size] for size in range(len(BEGIN) - 1, 2, -1) if text.endswith(BEGIN[:size])), "")
-
-
-def teach() -> None:
-    """Let Textual's driver read with it, where there is a terminal as we know it."""
-    if sys.platform != "win32":
-        from textual.drivers import linux_driver
-
-        vars(linux_driver).update(XTermParser=QuickPaste, getincrementaldecoder=decoder)

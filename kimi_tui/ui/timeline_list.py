@@ -235,10 +235,9 @@ class TimelineList:
         self.sift()
         return self.height_of(position) or 0
 
-    def ends_branch(self, position: int) -> bool:
+    def ends_branch(self, height: int) -> bool:
         """Whether this is the oldest shown row of its branch, where it left the trunk; or a branch below all rows."""
-        height = self.height_of(position)
-        if height is None or height + 1 >= len(self.shown):
+        if height + 1 >= len(self.shown):
             return True
-        branch = self._branch[position]
+        branch = self._branch[self.position(height)]
         return branch >= 0 and self._branch[self.position(height + 1)] != branch

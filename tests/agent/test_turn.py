@@ -225,7 +225,7 @@ async def test_a_model_that_never_says_anything_is_not_asked_for_ever(tmp_path: 
     async with bench(tmp_path, model) as it:
         ended = await it.turn("what is it?")
         assert (ended.reason, ended.steps) == ("failed", 4)
-        assert ended.message == "the model thought, but did not answer"
+        assert ended.message == "the model did not answer"
         model.replies[:] = [thinks(), says("42")]
         assert (await it.turn("and now?")).reason == "done"
 
@@ -241,3 +241,19 @@ async def test_an_answer_that_was_cut_off_is_said_to_be(tmp_path: Path) -> None:
     async with bench(tmp_path, ScriptedModel(cut)) as it:
         assert (await it.turn("go")).reason == "done"
         assert "cut off" in it.last(Noticed).text
+
+
+async def test_a_model_that_is_paid_for_nothing_is_asked_for_an_answer(tmp_path: Path) -> None:
+    nothing: list[Step] = [TextPiece("\n"), Usage(90, 1), Finish("stop")]
+    async with bench(tmp_path, ScriptedModel(nothing, says("42"))) as it:
+        assert ((await it.turn("what is it?")).reason, it.told()[-2]) == ("done", "assistant: 42")
+
+
+async def test_an_answer_that_the_filter_took_is_told(tmp_path: Path) -> None:
+    some: list[Step] = [TextPiece("half an ans"), Usage(90, 10), Finish("content_filter")]
+    none: list[Step] = [Usage(90, 1), Finish("content_filter")]
+    async with bench(tmp_path, ScriptedModel(some, none)) as it:
+        assert (await it.turn("go")).reason == "done"
+        assert "content filter" in it.last(Noticed).text
+        ended = await it.turn("again")
+        assert (ended.reason, ended.message) == ("failed", "the provider's content filter withheld the answer")

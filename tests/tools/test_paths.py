@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kimi_tui.spelling import spell
 from kimi_tui.tools.base import Decision
-from kimi_tui.tools.paths import PathFault, locate, spell
+from kimi_tui.tools.paths import PathFault, locate
 from kimi_tui.tools.read_file import ReadFile
 from kimi_tui.tools.str_replace import StrReplaceFile
 from kimi_tui.tools.write_file import WriteFile
@@ -141,7 +142,7 @@ async def test_the_other_unicode_form_is_taken_when_only_that_one_exists(desk: D
     assert len(list(folder.iterdir())) == 1
 
 
-UNPLAIN = [b"two\nlines.txt", b"tab\there.txt", b"esc\x1b[31m.txt"]
+UNPLAIN = ["turned\u202e\u2028.txt".encode(), b"two\nlines.txt", b"tab\there.txt", b"esc\x1b[31m.txt"]
 if sys.platform != "darwin":  # its file systems take only valid UTF-8
     UNPLAIN.append(b"odd\xffname.txt")
 

@@ -108,6 +108,7 @@ def test_commands_that_only_read_are_known(command: str) -> None:
         "git -c core.pager=touch log",
         "git grep -Otouch x",
         "git log --ext-diff",
+        "git cat-file --filters HEAD:a",
         "git",
         "ls 'unclosed",
         "file -C -m x",

@@ -55,7 +55,7 @@ async def test_a_question_rings_while_somebody_looks_elsewhere_unless_that_is_no
     asked = ev.ApprovalRequested(ApprovalView("r", "Shell", "run a command"))
     async with stage(opened(), reset(), options=UiOptions(notifications=wanted)) as shown:
         said: list[str] = []
-        monkeypatch.setattr(shown.app, "_say", said.append)
+        monkeypatch.setattr(shown.app, "say", said.append)
         await shown.tell(asked)
         assert said == [title("? Fix the parser – kimi-tui")]
         shown.app.post_message(events.AppBlur())

@@ -62,13 +62,35 @@ async def test_a_hundred_thousand_names_are_matched_in_slices() -> None:
     assert best("file77777", await matching("file77777", names)) == ["folder77/file77777.py"]
 
 
-async def test_ignored_files_are_left_out_and_odd_names_do_not_break_the_list(tmp_path: Path) -> None:
+async def test_ignored_files_are_left_out_and_odd_names_come_as_tools_understand_them(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*.log\n")
-    for name in ("a.py", "b.log", "line\nbreak.py", "ünï.py", "-dash", "[x].py"):
+    for name in (
+        "a.py",
+        "b.log",
+        "line\nbreak.py",
+        "ünï.py",
+        "-dash",
+        "[x].py",
+        'a"b',
+        'a "b',
+        "报\u3000告",
+        "a\u202eb",
+    ):
         (tmp_path / name).write_text("")
     with open(bytes(tmp_path) + b"/bad\xff.py", "wb"):
         pass
-    assert sorted(await Files(tmp_path).find("")) == ["-dash", ".gitignore", "[x].py", "a.py", "ünï.py"]
+    assert sorted(await Files(tmp_path).find("")) == [
+        "-dash",
+        ".gitignore",
+        "[x].py",
+        'a"b',
+        "a.py",
+        r"a\xe2\x80\xaeb",
+        r"bad\xff.py",
+        r"line\nbreak.py",
+        "ünï.py",
+        "报\u3000告",
+    ]
 
 
 def test_without_ripgrep_the_folder_is_walked(tmp_path: Path) -> None:

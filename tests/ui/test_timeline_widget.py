@@ -43,6 +43,36 @@ async def test_the_preview_says_what_would_go_and_changes_nothing() -> None:
         assert app.said == []
 
 
+async def test_the_list_does_not_jump_while_the_cursor_goes_from_point_to_point() -> None:
+    app = Play()
+    async with app.run_test(size=(120, 34)) as pilot:
+        for _ in range(5):
+            await pilot.press("down")
+            await settled(pilot)
+        height = app.pane.timeline.size.height
+        for _ in range(4):
+            await pilot.press("up")
+            await settled(pilot)
+            assert app.pane.timeline.size.height == height
+        await pilot.press("home")
+        await settled(pilot)
+        assert app.pane.timeline.size.height > height
+
+
+async def test_a_row_that_is_painted_again_shows_what_is_new_about_it() -> None:
+    app = Play()
+    async with app.run_test(size=(120, 34)) as pilot:
+        await settled(pilot)
+        timeline = app.pane.timeline
+        (known,) = (row for row in ROWS if row.checkpoint == 6 and row.file is None)
+        timeline.update_row(dataclasses.replace(known, label="ran ruff", tokens=17))
+        await settled(pilot)
+        assert text_of(timeline)[1].split() == ["●", "6", "ran", "ruff", "+17"]
+        await pilot.press("down")
+        await settled(pilot)
+        assert text_of(timeline)[1].startswith("›")
+
+
 async def test_enter_asks_and_the_first_answer_touches_no_file() -> None:
     app = Play()
     async with app.run_test(size=(120, 34)) as pilot:

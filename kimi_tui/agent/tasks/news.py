@@ -9,8 +9,8 @@ from kimi_tui.injections import DynamicInjection, DynamicInjectionProvider, Step
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import TaskView
 from kimi_tui.resources import prompt
+from kimi_tui.spelling import spell
 from kimi_tui.tools.background import line_of
-from kimi_tui.tools.paths import spell
 from kimi_tui.tools.text import clean, clip
 
 TAIL = 2000

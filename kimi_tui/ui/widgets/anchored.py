@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.widget import Widget
 
 from kimi_tui.ui.heights import Heights
+from kimi_tui.ui.widgets.bar import Barred
 
 
-class Anchored(ScrollView):
+class Anchored(Barred):
     """A subclass says how high a block is (`height_of`) and what it guesses (`guesses`)."""
 
     def __init__(self) -> None:

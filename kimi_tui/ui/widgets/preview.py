@@ -113,9 +113,13 @@ class Preview(Sheet):
         self.preview: RevertPreview | None = None
         self.marked: TimelineRow | None = None
         """The first of two points to compare."""
+        self._grown = 0
+        """Rows that it had while the cursor went from point to point: the list above it does not jump up and down."""
 
     def aim(self, row: TimelineRow | None) -> None:
         self.aimed, self.preview = row, None
+        if row is None:
+            self._grown = 0
         self.changed()
 
     def show(self, preview: RevertPreview) -> None:
@@ -132,6 +136,9 @@ class Preview(Sheet):
     def most(self) -> int:
         return max(3, self.screen.size.height // 3)
 
+    def on_resize(self) -> None:
+        self._grown = min(self._grown, self.most())
+
     # --- what it says ---------------------------------------------------------------------------------------------
 
     def rows(self, width: int) -> Rows:
@@ -146,7 +153,10 @@ class Preview(Sheet):
             body, keys = self._rotation(self.aimed, width), (("⏎", "open"), ("space", "fold"), ("d", "compare"))
         if self.marked is not None:
             keys = (("d", "with this"), ("esc", "not"))
-        return [*body, *self._hints(keys, width)]
+        hints = self._hints(keys, width)
+        if self.aimed is not None:
+            self._grown = max(self._grown, min(len(body) + len(hints), self.most()))
+        return [*body, *([] for _ in range(self._grown - len(body) - len(hints))), *hints]
 
     def _point(self, row: TimelineRow, width: int) -> Rows:
         number = "" if row.checkpoint is None else f" {row.checkpoint}"

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
 from kimi_tui.ui.tones import GROUNDS, Span, Tones, strip_of, stylesheet
+from kimi_tui.ui.widgets.bar import Barred
 
 
-class Roll(ScrollView, can_focus=False):
+class Roll(Barred, can_focus=False):
     """See the module."""
 
     DEFAULT_CSS = stylesheet("lines")
@@ -64,11 +64,25 @@ class Roll(ScrollView, can_focus=False):
         self.tones.forget()
         super().notify_style_update()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """At once, where nothing but rows is to be seen: on the way through the styles each row is made twice."""
+        if self.opacity != 1.0 or self.styles.tint.a or self.styles.gutter:
+            return super().render_lines(crop)
+        (first, last), width, (_, ground) = crop.column_span, self.size.width, self.background_colors
+        strips = [self.render_line(y).adjust_cell_length(width, self.rich_style) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        return strips if (first, last) == (0, width) else [strip.crop(first, last) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
         index = y + self.scroll_offset.y
         width = self.inner_width
         if index >= self.total():
             return strip_of((), width, self.tones)
+        return self.line(index, width)
+
+    def line(self, index: int, width: int) -> Strip:
+        """One row as it is painted."""
         return strip_of(self.spans(index, width), width, self.tones, self.ground(index))
 
     def ground(self, index: int) -> str:

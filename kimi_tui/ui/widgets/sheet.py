@@ -55,11 +55,15 @@ class Sheet(Widget):
         return 10_000
 
     def changed(self) -> None:
-        """Laid out anew only when it grows or shrinks, else merely painted."""
+        """Laid out anew only when it is in sight and grows or shrinks, else merely painted."""
         self._said = None
         if self.is_attached:
             height = min(len(self.said(self.content_size.width)), self.most())
-            self.refresh(layout=height != self.content_size.height)
+            self.refresh(layout=self._is_as_high_as_it_says() and height != self.content_size.height)
+
+    def _is_as_high_as_it_says(self) -> bool:
+        height = self.styles.height
+        return (height is None or height.is_auto) and all(node.display for node in self.ancestors_with_self)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return min(len(self.said(width)), self.most())

@@ -10,17 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.message import Message
+from textual.strip import Strip
 
 from kimi_tui.protocol.views import TimelineRow
 from kimi_tui.ui.cells import literal
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.timeline_draw import Folding, draw
 from kimi_tui.ui.timeline_list import Filter, Key, TimelineList, key_of
-from kimi_tui.ui.tones import Span, spread, stylesheet
+from kimi_tui.ui.tones import Span, spread, strip_of, stylesheet
 from kimi_tui.ui.widgets.searched import SearchedLines
 
 AGEING = 20.0
 """Seconds after which ages are drawn anew."""
+KEPT = 1_000
+"""Rows that are kept as they were painted."""
 
 
 class TimelineRows(SearchedLines):
@@ -59,9 +62,11 @@ class TimelineRows(SearchedLines):
         self.list = TimelineList()
         self._live = ""
         self.marked: Key | None = None
+        self._painted: dict[int, tuple[TimelineRow, object, Strip]] = {}
+        """By the identity of the row: how it was painted last, and under which circumstances."""
 
     def on_mount(self) -> None:
-        self.set_interval(AGEING, self.refresh)
+        self.set_interval(AGEING, self._grow_older)
 
     # --- what is fed ----------------------------------------------------------------------------------------------
 
@@ -138,23 +143,47 @@ class TimelineRows(SearchedLines):
     def total(self) -> int:
         return len(self.list) + 1
 
-    def spans(self, index: int, width: int) -> list[Span]:
-        lead: Span = (self.marks.cursor if index == self.cursor and self.has_focus else " ", "now")
+    def line(self, index: int, width: int) -> Strip:
+        """Rows are moved more often than they change: they are kept as they were painted, until their ages change."""
         if index == 0:
-            live = [(f"{self.marks.now} ", "now"), ("now", "strong now"), (f"  {self._live}", "quiet")]
-            return [lead, *spread(live, [], width - 2)]
-        row = self.list.at(index - 1)
-        if self.marked is not None and self.marked == key_of(row):
-            lead = ("d", "found")
-        return [lead, *draw(row, self._folding(index - 1), width - 2, self.marks, self.clock())]
+            return super().line(index, width)
+        row, folding, lead = self.list.at(index - 1), self._folding(index - 1), self._lead(index)
+        now = (folding, lead, self.ground(index), width)
+        known = self._painted.get(id(row))
+        if known is None or known[0] is not row or known[1] != now:
+            if len(self._painted) > KEPT:
+                self._painted.clear()
+            spans = [lead, *draw(row, folding, width - 2, self.marks, self.clock())]
+            known = self._painted[id(row)] = row, now, strip_of(spans, width, self.tones, self.ground(index))
+        return known[2]
+
+    def spans(self, index: int, width: int) -> list[Span]:
+        if index:
+            row = self.list.at(index - 1)
+            return [self._lead(index), *draw(row, self._folding(index - 1), width - 2, self.marks, self.clock())]
+        live = [(f"{self.marks.now} ", "now"), ("now", "strong now"), (f"  {self._live}", "quiet")]
+        return [self._lead(index), *spread(live, [], width - 2)]
+
+    def _lead(self, index: int) -> Span:
+        if index and self.marked is not None and self.marked == self.row_key(index):
+            return "d", "found"
+        return (self.marks.cursor if index == self.cursor and self.has_focus else " "), "now"
 
     def _folding(self, height: int) -> Folding:
         position = self.list.position(height)
         children = self.list.children(position)
         folded = bool(children) and self.list.folded(position)
         return Folding(
-            children, folded, self.list.hidden_tokens(position) if folded else 0, self.list.ends_branch(position)
+            children, folded, self.list.hidden_tokens(position) if folded else 0, self.list.ends_branch(height)
         )
+
+    def _grow_older(self) -> None:
+        self._painted.clear()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._painted.clear()
 
     def moved(self) -> None:
         self.post_message(self.Highlighted(self.row))

@@ -22,6 +22,7 @@ from textual.strip import Strip
 from kimi_tui.ui.blocks import gap
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
+from kimi_tui.ui.gallery import Gallery
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, copied
 from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
@@ -240,6 +241,12 @@ class Transcript(Painted, can_focus=True):
         if block in self.conversation.blocks:
             self.conversation.changes.blocks.add(block)
             self.sync()
+
+    def show_pictures_in(self, gallery: Gallery | None) -> None:
+        """From now on; those in sight are asked for once more."""
+        self.drawn.pictures.show_in(gallery)
+        if shown := {block for block in self.conversation.blocks if self.drawn.shows_images(block)}:
+            self._redraw(shown)
 
     def _ask_for(self, page: int) -> None:
         if page not in self._asked:

@@ -1,0 +1,101 @@
+"""What is painted when only a part of the screen has changed."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual.app import App, ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Region
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kimi_tui.ui.compositor import CloseCompositor
+from tests.ui.waiting import settled
+
+
+class Letters(Widget):
+    """Fills its place with one letter, and remembers which of its rows it was asked for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self.letter = name[0]
+        self.asked: list[int] = []
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self.asked += crop.line_range
+        return [Strip([Segment(self.letter * crop.width)], crop.width) for _ in crop.line_range]
+
+
+class Desk(Screen[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = CloseCompositor()
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Letters("left")
+            with Vertical():
+                yield Letters("top")
+                yield Letters("bottom")
+        yield Letters("over")
+
+    def ask_nothing(self) -> list[Letters]:
+        letters = list(self.query(Letters))
+        for each in letters:
+            each.asked.clear()
+        return letters
+
+
+class Room(App[None]):
+    CSS = """
+    Desk { layers: below above; }
+    Letters { width: 1fr; height: 1fr; }
+    #over { layer: above; width: 10; height: 2; offset: 4 3; }
+    """
+
+    def get_default_screen(self) -> Desk:
+        return Desk()
+
+
+async def test_only_the_rows_that_changed_are_asked_for_and_only_of_who_is_seen_there() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settled(pilot)
+        desk = app.screen
+        assert isinstance(desk, Desk)
+        left, top, bottom, over = desk.ask_nothing()
+        top.refresh(Region(0, 1, 20, 1))
+        bottom.refresh(Region(0, 2, 20, 1))
+        await settled(pilot)
+        assert (left.asked, top.asked, bottom.asked, over.asked) == ([], [1], [2], [])
+
+
+async def test_what_lies_below_something_else_is_not_painted_where_it_is_hidden() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settled(pilot)
+        desk = app.screen
+        assert isinstance(desk, Desk)
+        left, top, bottom, over = desk.ask_nothing()
+        over.refresh()
+        await settled(pilot)
+        assert (left.asked, top.asked, bottom.asked, over.asked) == ([], [], [], [0, 1])
+
+
+async def test_any_part_painted_by_itself_is_what_the_whole_shows_there() -> None:
+    app = Room()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await settled(pilot)
+        compositor = app.screen._compositor
+        assert isinstance(compositor, CloseCompositor)
+        whole = compositor.render_strips()
+        assert whole[3].text == "l" * 4 + "o" * 10 + "l" * 6 + "t" * 20
+        for y in range(10):
+            for start, end in ((0, 40), (0, 1), (3, 5), (13, 22), (39, 40)):
+                chops = compositor._painted({y: (start, end)})
+                ends = compositor.cuts[y][1:]
+                for (cut, strip), after in zip(chops[y].items(), ends, strict=True):
+                    if cut < end and after > start:
+                        assert strip is not None
+                        assert strip.text == whole[y].crop(cut, after).text
