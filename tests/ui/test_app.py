@@ -774,6 +774,22 @@ async def test_keys_that_come_at_once_mean_what_they_do_in_their_order(typed: st
         assert shown.app.chat.finder.query_one(Input).value == text
 
 
+async def test_what_is_typed_right_after_ctrl_f_is_looked_for() -> None:
+    async with stage() as shown:
+        shown.app.post_message(events.Key("ctrl+f", None))
+        await at_once(shown, "abc")
+        assert shown.app.chat.finder.query_one(Input).value == "abc"
+        assert shown.app.chat.editor.text == ""
+
+
+async def test_keys_pressed_right_after_ctrl_t_are_the_timelines() -> None:
+    async with stage() as shown:
+        for key in ("ctrl+t", "down", "escape", "x"):
+            shown.app.post_message(events.Key(key, "x" if key == "x" else None))
+        await shown.settle()
+        assert shown.app.chat.sidebar.timeline.cursor == 1
+
+
 async def test_wrong_keys_in_the_config_are_told() -> None:
     async with stage(options=UiOptions(keys={"timeline": "ctrl+b", "fly": "f9"})) as shown:
         assert any("ctrl+b is the key of both timeline and sidebar" in toast for toast in shown.toasts)

@@ -101,11 +101,11 @@ class Keyboard(Compacting):
             return
         if not self.sidebar.display:
             self.action_sidebar()
-        self.sidebar.timeline.focus()
+        self.set_focus(self.sidebar.timeline)
 
     def leave_timeline(self) -> None:
         """Back to the prompt; a sidebar that lies over the chat goes."""
-        self.editor.focus()
+        self.set_focus(self.editor)
         if not self._wide:
             self.sidebar.remove_class("-over")
 
@@ -123,7 +123,7 @@ class Keyboard(Compacting):
             self.sidebar.remove_class("-away")
             self.sidebar.toggle_class("-over")
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
-            self.editor.focus()
+            self.set_focus(self.editor)
 
     def action_answer(self) -> None:
         """Between the prompt and what is asked, or the chat."""
@@ -132,7 +132,7 @@ class Keyboard(Compacting):
         elif panel := self.asking.open:
             panel.answer_now()
         else:
-            self.transcript.focus()
+            self.set_focus(self.transcript)
 
     def action_search_history(self) -> None:
         self.editor.focus()

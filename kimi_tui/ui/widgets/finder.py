@@ -23,7 +23,7 @@ class Finder(Horizontal):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "back", show=False),
-        Binding("up,shift+enter,ctrl+f", "move(-1)", "older match", show=False, priority=True),
+        Binding("up,shift+enter", "move(-1)", "older match", show=False, priority=True),
         Binding("down", "move(1)", "newer match", show=False, priority=True),
     ]
 
@@ -48,7 +48,7 @@ class Finder(Horizontal):
 
     def open(self) -> None:
         self.add_class("-open")
-        self.query_one(Input).focus()
+        self.screen.set_focus(self.query_one(Input))  # at once: what is typed next is looked for
 
     @property
     def is_open(self) -> bool:
