@@ -211,7 +211,7 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
         subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
         return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
     if tool.name == USERS_OWN:
-        return tail_rows(tool.output or drawing.live, drawing, lead, "quiet", OWN_ROWS)
+        return _told_tail(tool.output or drawing.live, drawing, lead, OWN_ROWS)
     if tool.outcome == "running" and not drawing.helper:
         return tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS)
     if tool.outcome in ("error", "timeout"):
@@ -305,11 +305,24 @@ def literal_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: st
 
 def tail_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> list[Row]:
     """The last rows of a text."""
-    text = clean(text[-limit * drawing.column * 4 :]).strip("\n")
-    if not text.strip():
-        return []
-    lines = text.split("\n")[-limit:]
-    return [row for line in lines for row in wrap([Piece(line, style)], drawing.column, lead)][-limit:]
+    return _tail(text, drawing, lead, style, limit)[0]
+
+
+def _told_tail(text: str, drawing: Drawing, lead: tuple[Piece, ...], limit: int) -> list[Row]:
+    """The same of what does not grow any more: it is said that there is more."""
+    rows, more = _tail(text, drawing, lead, "quiet", limit)
+    return [Row((*lead, Piece(f"{drawing.marks.more} more above", "faint")), len(lead)), *rows] if more else rows
+
+
+def _tail(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> tuple[list[Row], bool]:
+    """The last rows, and whether there are others before them."""
+    text = text.rstrip()
+    end = text[-limit * drawing.column * 4 :]
+    lines = clean(end).strip("\n").split("\n")
+    if not lines[-1]:
+        return [], False
+    rows = [row for line in lines[-limit:] for row in wrap([Piece(line, style)], drawing.column, lead)]
+    return rows[-limit:], len(rows) > limit or len(lines) > limit or len(end) < len(text)
 
 
 def _more(lines: int, marks: Marks) -> str:
