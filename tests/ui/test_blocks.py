@@ -43,7 +43,7 @@ def test_what_the_user_ran_shows_what_it_printed() -> None:
 @pytest.mark.parametrize("output", ["\n".join(map(str, range(30))), "x" * 5_000, "x" * 5_000 + "\nend\n\n"])
 def test_the_card_of_the_users_own_command_says_when_it_shows_only_the_end(output: str) -> None:
     entry = Entry("tool", tool=ToolView("u", "!", "You ran", "x", outcome="ok", output=output))
-    head, told, *rows = texts(entry)
+    _, told, *rows = texts(entry)
     assert told.strip() == "… more above"
     assert len(rows) == OWN_ROWS
 
