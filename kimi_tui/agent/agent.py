@@ -54,9 +54,7 @@ class Agent:
             await self.show()
             while not isinstance(command := await self._inbox.get(), Close):
                 self._dispatch(command)
-                await asyncio.sleep(
-                    0
-                )  # what was started gets to its first line, where it can be cancelled in good order
+                await asyncio.sleep(0)  # what was started gets to its first line: there it can be cancelled
         except Exception as fault:
             log.exception("the agent broke")
             self.emit(Failed(f"{type(fault).__name__}: {fault}"))
@@ -105,7 +103,7 @@ class Agent:
 
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
-        if self.busy or self.desk.read_only:
+        if self.busy or self._closing or self.desk.read_only:
             return
         if not self.readiness.ready:
             if self.desk.steering.waiting:

@@ -6,7 +6,8 @@ A pure function of the file: after a restart the pending part is estimated as it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from kimi_tui.context.tokens import UNIT, Calibration, Cost, text_cost, total
 
@@ -17,7 +18,7 @@ _PLAIN, _WIDE = (0.75, 1.35), (0.5, 1.7)
 """Between which factors the tokenizers of all models lie. What a report counts beyond them is something else: tools."""
 
 
-class Report(NamedTuple):
+class Report(msgspec.Struct, frozen=True):
     """An exact count, as the log records it."""
 
     covers: int

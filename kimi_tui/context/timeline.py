@@ -159,6 +159,8 @@ class Timeline:
 
     def without(self, gone: frozenset[str]) -> Timeline:
         """The same when these rotations are no more."""
+        if not gone:
+            return self
         files = {node_id: file for node_id, file in self.files.items() if file not in gone}
         return replace(
             self,

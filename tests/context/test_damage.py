@@ -150,6 +150,27 @@ async def test_a_second_context_reads_but_does_not_write(path: Path) -> None:
     await third.append_message(Message(role="user", content="now mine"))
 
 
+async def test_a_context_that_is_dropped_without_being_closed_lets_go_of_the_session(path: Path) -> None:
+    for number in range(3):
+        context = Context(path)  # the one before is garbage now, as with kimi-cli, where nobody closes
+        await context.restore()
+        assert context.holder is None
+        await context.checkpoint(add_user_message=False)
+        await context.append_message(Message(role="user", content=f"life {number}"))
+    await context.revert_to(2)
+    del context
+    assert [message.text() for message in (await opened(path)).history] == ["life 0", "life 1"]
+
+
+async def test_an_opening_that_fails_lets_go_of_the_session(path: Path) -> None:
+    path.mkdir()
+    failed = Context(path)
+    with pytest.raises(OSError, match="directory"):
+        await failed.restore()
+    path.rmdir()
+    assert (await opened(path)).holder is None
+
+
 async def test_records_that_another_program_appends_are_taken_in(path: Path) -> None:
     context = await opened(path)
     await context.append_message(Message(role="user", content="ours"))
