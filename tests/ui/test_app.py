@@ -774,6 +774,21 @@ async def test_keys_that_come_at_once_mean_what_they_do_in_their_order(typed: st
         assert shown.app.chat.finder.query_one(Input).value == text
 
 
+@pytest.mark.parametrize("cluster", ["👨‍👩‍👧", "e\u0301", "🇩🇪", "👍🏽", "树"])
+async def test_one_key_takes_one_cluster_in_fields_of_one_line_too(cluster: str) -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+f")
+        field = shown.app.chat.finder.query_one(Input)
+        field.value = f"a{cluster}b"
+        await shown.press("end", "left", "left")
+        assert field.cursor_position == 1
+        await shown.press("right", "backspace")
+        assert field.value == "ab"
+        field.value = f"{cluster}b"
+        await shown.press("home", "delete")
+        assert field.value == "b"
+
+
 async def test_what_is_typed_right_after_ctrl_f_is_looked_for() -> None:
     async with stage() as shown:
         shown.app.post_message(events.Key("ctrl+f", None))

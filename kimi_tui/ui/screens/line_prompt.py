@@ -9,7 +9,7 @@ from textual.widgets import Input
 from kimi_tui.ui.cells import cut, literal
 from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.tones import hint_row
-from kimi_tui.ui.widgets.field import Field
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.sheet import Sheet
 
 

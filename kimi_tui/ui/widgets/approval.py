@@ -22,7 +22,7 @@ from kimi_tui.protocol.views import ApprovalView
 from kimi_tui.ui.cells import cut, cut_start, exact, literal, wrap
 from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.diff_block import DiffBlock
-from kimi_tui.ui.widgets.field import Field
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.panel import Panel

@@ -15,24 +15,20 @@ from weakref import WeakSet
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.document._document import EditResult
-from textual.document._document_navigator import DocumentNavigator
 from textual.message import Message
-from textual.widgets import TextArea
 
 from kimi_tui.protocol.views import Draft
 from kimi_tui.ui import clusters, images
-from kimi_tui.ui.clustered import Clustered
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
-from kimi_tui.ui.widgets.field import at_once
+from kimi_tui.ui.widgets.fields import Text
 from kimi_tui.ui.widgets.queue import Place
 
 MOMENT = 0.5
 """Seconds of writing that may be lost when the program is killed."""
 
 
-class Editor(TextArea):
+class Editor(Text):
     """The text itself."""
 
     @dataclass
@@ -120,40 +116,6 @@ class Editor(TextArea):
     def before_cursor(self) -> str:
         return self.get_text_range((0, 0), self.cursor_location)
 
-    # --- the caret ----------------------------------------------------------------------------------------------
-
-    def _set_document(self, text: str, language: str | None) -> None:
-        super()._set_document(text, language)
-        self.wrapped_document = Clustered(self.document, tab_width=self.indent_width)
-        self.navigator = DocumentNavigator(self.wrapped_document)
-        self._rewrap_and_refresh_virtual_size()
-
-    def clamp_visitable(self, location: tuple[int, int]) -> tuple[int, int]:
-        """Whatever puts the caret somewhere, it is never inside of a cluster: then it stands behind it."""
-        row, column = super().clamp_visitable(location)
-        return row, clusters.around(self.document.get_line(row), column)[1]
-
-    def get_cursor_word_left_location(self) -> tuple[int, int]:
-        row, column = super().get_cursor_word_left_location()
-        return row, clusters.around(self.document.get_line(row), column)[0]
-
-    def _delete_via_keyboard(self, start: tuple[int, int], end: tuple[int, int]) -> EditResult | None:
-        """Never half of a cluster."""
-        (row, column), last = sorted((start, end))
-        first = row, clusters.around(self.document.get_line(row), column)[0]
-        return super()._delete_via_keyboard(first, self.clamp_visitable(last))
-
-    def get_cursor_left_location(self) -> tuple[int, int]:
-        row, column = self.cursor_location
-        if column == 0:
-            return super().get_cursor_left_location()
-        return row, clusters.before(self.document.get_line(row), column)
-
-    def get_cursor_right_location(self) -> tuple[int, int]:
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        return (row, clusters.after(line, column)) if column < len(line) else super().get_cursor_right_location()
-
     def replace_before_cursor(self, start: int, text: str) -> None:
         """Replace what stands from character `start` of the text to the cursor."""
         head = self.before_cursor[:start]
@@ -193,8 +155,6 @@ class Editor(TextArea):
         if self.first_refusal(event.key) or self._does(event.key):
             event.stop()
             event.prevent_default()
-        else:
-            await at_once(self, event)
 
     def _does(self, key: str) -> bool:
         """Whether the key has a meaning of its own here."""

@@ -15,7 +15,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from kimi_tui.ui.widgets.field import Field
+from kimi_tui.ui.widgets.fields import Field
 
 
 class Finder(Horizontal):
