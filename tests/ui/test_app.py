@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
@@ -787,6 +788,44 @@ async def test_one_key_takes_one_cluster_in_fields_of_one_line_too(cluster: str)
         field.value = f"{cluster}b"
         await shown.press("home", "delete")
         assert field.value == "b"
+
+
+OBEYED = "a\x1b[31m\x1b]52;c;eA==\x07b\x9b2Jc\u202ed\ud83d"
+
+
+async def test_what_a_terminal_would_obey_is_pasted_whole_and_never_written_to_it() -> None:
+    async with stage() as shown:
+        shown.app.post_message(events.Paste(OBEYED))
+        await shown.settle()
+        assert shown.app.chat.editor.text == "[pasted #1: 1 line]"
+        assert shown.app.chat.editor.whole == OBEYED
+
+
+@pytest.mark.parametrize("where", ["prompt", "find"])
+async def test_what_a_terminal_would_obey_is_not_written_to_it_wherever_it_comes_from(where: str) -> None:
+    async with stage() as shown:
+        if where == "find":
+            await shown.press("ctrl+f")
+            field = shown.app.chat.finder.query_one(Input)
+            field.value = OBEYED + "\t"
+        else:
+            field = shown.app.chat.editor
+            field.put(OBEYED)
+        await shown.settle()
+        drawn = field.render_line(0)
+        assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", drawn.text)
+
+
+@pytest.mark.parametrize("cluster", ["👍🏽", "👨‍👩‍👧", "🇩🇪", "e\u0301"])
+async def test_a_caret_on_a_cluster_leaves_the_row_as_wide_as_it_is(cluster: str) -> None:
+    async with stage() as shown:
+        shown.write(f"a{cluster}b")
+        editor = shown.app.chat.editor
+        wide = editor.render_line(0).cell_length
+        for _ in range(4):
+            await shown.press("left")
+            assert editor.render_line(0).cell_length == wide
+            assert any(cluster in text for text, _, _ in editor.render_line(0)), "it is not drawn in two halves"
 
 
 async def test_what_is_typed_right_after_ctrl_f_is_looked_for() -> None:

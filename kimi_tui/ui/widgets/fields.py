@@ -7,6 +7,10 @@ anything. Letters that come in the same moment, as they do from a fast typist or
 
 from __future__ import annotations
 
+import re
+
+from rich.style import Style
+from rich.text import Text as RichText
 from textual import events
 from textual.document._document import EditResult
 from textual.document._document_navigator import DocumentNavigator
@@ -15,6 +19,25 @@ from textual.widgets import Input, TextArea
 
 from kimi_tui.ui import clusters
 from kimi_tui.ui.clustered import Clustered
+from kimi_tui.ui.text import OBEYED
+
+_HALF = re.compile("[\ud800-\udfff]")
+_NOTHING = "\u034f"
+"""A sign without width that joins what it stands between."""
+
+
+class Shown(RichText):
+    """A line as it is drawn: the caret covers a cluster as a whole (in two halves an emoji would be two), and what a
+    terminal would obey takes the room that it was measured to have, which is none, and does nothing."""
+
+    def __init__(self, line: str) -> None:
+        shown = _HALF.sub("\ufffd", OBEYED.sub(_NOTHING, line))
+        super().__init__(shown, no_wrap=True, overflow="ignore", end="")
+
+    def stylize(self, style: str | Style, start: int = 0, end: int | None = None) -> None:
+        if end is not None:
+            start, end = clusters.around(self.plain, start)[0], clusters.around(self.plain, end)[1]
+        super().stylize(style, start, end)
 
 
 async def at_once(field: Widget, event: events.Key) -> None:
@@ -35,6 +58,10 @@ class Field(Input):
             self.insert_text_at_cursor(clusters.JOINERS[event.key])
             return
         await at_once(self, event)
+
+    @property
+    def _value(self) -> RichText:
+        return Shown(self.value.replace("\t", " "))
 
     def action_cursor_left(self, select: bool = False) -> None:
         if select or not self.selection.is_empty:
@@ -66,6 +93,9 @@ class Text(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         await at_once(self, event)
+
+    def get_line(self, line_index: int) -> RichText:
+        return Shown(self.document.get_line(line_index))
 
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document(text, language)
