@@ -17,6 +17,7 @@ from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, resume_hint
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.readiness import Readiness
+from kimi_tui.agent.server_prompts import SERVER_PROMPT
 from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.travel.pruning import look_after
 from kimi_tui.context import SessionLocked
@@ -107,11 +108,12 @@ class Agent:
         self._side.add(task)
         task.add_done_callback(self._side.discard)
 
-    def stop_beside(self, name: str) -> None:
-        """Stop what runs under this name beside the activity."""
-        for task in self._side:
-            if task.get_name() == name:
-                task.cancel()
+    def stop_beside(self, name: str) -> bool:
+        """Stop what runs under this name beside the activity. False when nothing does."""
+        running = [task for task in self._side if task.get_name() == name]
+        for task in running:
+            task.cancel()
+        return bool(running)
 
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
@@ -141,6 +143,8 @@ class Agent:
         if self._activity is not None:
             if not self._activity.cancelling():
                 self._activity.cancel()
+        elif self.stop_beside(SERVER_PROMPT):
+            return
         elif not self.readiness.ready:
             self.readiness.cancel()
         else:

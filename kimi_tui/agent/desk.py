@@ -219,7 +219,7 @@ class Desk:
         if self.beside is not None:
             return self.beside
         tools = self.toolset.specs() if self.model.view.tools else ()
-        texts = [self.system_prompt, *(f"{tool.description}\n{tool.parameters}" for tool in tools)]
+        texts = [self.system_prompt, *(tool.counted for tool in tools)]
         return self.context.estimate([Message(role="user", content="\n".join(texts))])
 
     def tokens(self) -> Tokens:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import browsing, control, pictures, session_servers, sessions, slash
+from kimi_tui.agent import browsing, control, pictures, session_servers, session_skills, sessions, slash
 from kimi_tui.agent.compaction import compacting
 from kimi_tui.agent.compaction.nearness import snooze
 from kimi_tui.agent.compaction.pins import pin_entry
@@ -105,6 +105,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.StopTask: Handler("beside", task_commands.stop_task),
     say.ReadTask: Handler("beside", task_commands.read_task),
     say.ReadSubagent: Handler("beside", read_subagent),
+    say.ListCommands: Handler("beside", session_skills.list_commands),
     say.ListMcp: Handler("beside", session_servers.list_servers),
     say.RestartMcp: Handler("beside", session_servers.restart_server),
     say.SignInMcp: Handler("beside", session_servers.sign_in),

@@ -152,8 +152,13 @@ def tasks(found: Sequence[TaskView]) -> Iterator[str]:
 def servers(found: Sequence[McpServerView]) -> Iterator[str]:
     for each in found:
         error = f", {each.error}" if each.error else ""
-        yield one_line(f"{each.name}: {each.state}, {len(each.tools)} tools, {each.transport} {each.target}{error}")
-    yield "/mcp restart NAME starts one anew." if found else "No tool servers are configured."
+        state = "sign in" if each.state == "locked" else each.state
+        yield one_line(f"{each.name}: {state}, {len(each.tools)} tools, {each.transport} {each.target}{error}")
+    yield (
+        "/mcp restart NAME starts one anew, /mcp sign-in NAME has you sign in."
+        if found
+        else "No tool servers are configured."
+    )
 
 
 def compared(event: TimelinesCompared) -> Iterator[str]:

@@ -23,7 +23,10 @@ HERE: dict[str, tuple[str, str]] = {
     "drop": ("N", "take the result of the tool call in entry N out of the context"),
     "snooze": ("", "no more warnings of a compaction until the context has grown"),
     "tasks": ("[ID | stop ID]", "background tasks, the output of one, the end of one"),
-    "mcp": ("[restart NAME]", "connected tool servers"),
+    "mcp": (
+        "[restart NAME | sign-in NAME | answer NAME ADDRESS | sign-out NAME]",
+        "connected tool servers; signing in to one, and where the browser ended up when it cannot come back by itself",
+    ),
     "doctor": ("", "check the files of this session"),
 }
 """What has keys on the screen, and so no slash command there."""
@@ -41,6 +44,9 @@ SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.StopTask: (ev.TasksChanged,),
     cmd.ListMcp: (ev.McpChanged,),
     cmd.RestartMcp: (ev.McpChanged,),
+    cmd.SignInMcp: (ev.McpChanged,),
+    cmd.AnswerSignInMcp: (ev.McpChanged,),
+    cmd.SignOutMcp: (ev.McpChanged,),
     cmd.PreviewRevert: (ev.RevertPreviewed,),
     cmd.RevertTo: (ev.TranscriptReset,),
     cmd.Undo: (ev.TranscriptReset,),
@@ -132,6 +138,12 @@ def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
             return cmd.ReadTask(task)
         case "mcp", ["restart", server]:
             return cmd.RestartMcp(server)
+        case "mcp", ["sign-in", server]:
+            return cmd.SignInMcp(server)
+        case "mcp", ["answer", server, address]:
+            return cmd.AnswerSignInMcp(server, address)
+        case "mcp", ["sign-out", server]:
+            return cmd.SignOutMcp(server)
         case "restore", [file]:
             return Wanted(word, file)
         case "rotations", _ if command := rotations.meant(words):
