@@ -84,15 +84,27 @@ class Agent:
         """The activity is a turn, which takes steers."""
         return self._activity is not None and self._activity.get_name() == TURN
 
+    async def guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """An activity that breaks ends itself, not the agent."""
+        try:
+            await work
+        except (Fault, ModelFault) as fault:
+            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
+        except (OSError, ValueError, SessionLocked) as fault:
+            self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
+        except Exception as fault:
+            log.exception("%s broke", name)
+            self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
+
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Make this the one activity. There must be none."""
         assert self._activity is None, f"{name} while something else runs"
-        self._activity = asyncio.create_task(self._guarded(work, name), name=name)
+        self._activity = asyncio.create_task(self.guarded(work, name), name=name)
         self._activity.add_done_callback(self._ended)
 
     def beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run this beside whatever else goes on."""
-        task = asyncio.create_task(self._guarded(work, name), name=name)
+        task = asyncio.create_task(self.guarded(work, name), name=name)
         self._side.add(task)
         task.add_done_callback(self._side.discard)
 
@@ -163,18 +175,6 @@ class Agent:
             self.emit(Noticed(f"{type(command).__name__} is not understood", "warning"))
         else:
             handler.take(self, command)
-
-    async def _guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """An activity that breaks ends itself, not the agent."""
-        try:
-            await work
-        except (Fault, ModelFault) as fault:
-            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
-        except (OSError, ValueError, SessionLocked) as fault:
-            self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
-        except Exception as fault:
-            log.exception("%s broke", name)
-            self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None

@@ -17,6 +17,7 @@ from kimi_tui.agent.mentions import with_resources
 from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.step import Step, StepOutcome, bookmark, say_beside, take_step
 from kimi_tui.agent.travel.jumps import deliver
+from kimi_tui.agent.travel.moves import begin
 from kimi_tui.agent.travel.rows import newest_checkpoint
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
@@ -72,7 +73,7 @@ class Turn:
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
         desk.files.warm()
-        await land(desk.begin())
+        await land(begin(desk))
         await land(self._heal())
         await bookmark(desk)
         if prompt.label:

@@ -807,3 +807,15 @@ async def test_what_was_typed_before_the_session_opened_stays_and_the_draft_is_a
         assert shown.prompt == "early"
         await shown.press("up")
         assert shown.prompt == "kept"
+
+
+async def test_an_answer_whose_last_words_come_with_its_end_is_not_drawn_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stage() as shown:
+        await shown.tell(ev.TurnStarted(Entry("user", "go", turn=True), shown.app.chat.conversation.stored))
+        await shown.tell(ev.TextDelta("one\n\ntwo"))
+        monkeypatch.setattr("kimi_tui.ui.blocks.markdown_rows", None)
+        stored = ev.MessageStored(shown.app.chat.conversation.stored, (Entry("assistant", "one\n\ntwo three"),))
+        await shown.tell(ev.TextDelta(" three"), stored)
+        assert "two three" in shown.chat

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from kimi_tui.cli.answer import ENDS, sentence
-from kimi_tui.cli.plain import listings
+from kimi_tui.cli.plain import listings, rotations
 from kimi_tui.cli.plain.speaking import Speaker
 from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line
@@ -183,7 +183,8 @@ class Telling:
                 yield f"{phase} …"
             case ev.CompactionEnded(outcome, before, after, message):
                 self._phase = None
-                done = f"Compacted {before:,} to {after:,} tokens."
+                gained = "" if after < before else " Nothing was gained: /undo takes it back."
+                done = f"Compacted {before:,} to {after:,} tokens.{gained}"
                 yield done if outcome == "done" else f"Not compacted: {message or outcome}."
 
     def _listed(self, event: ev.Event) -> Iterable[str]:
@@ -200,6 +201,8 @@ class Telling:
                 yield from listings.compared(event)
             case ev.RevertPreviewed(preview):
                 yield from listings.preview(preview)
+            case ev.PruningProposed(pruning):
+                yield from rotations.proposed(pruning)
 
     def _words(self, event: ev.Event) -> Iterable[str]:
         match event:

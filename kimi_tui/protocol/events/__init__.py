@@ -53,6 +53,7 @@ from kimi_tui.protocol.events.session import (
     Noticed,
     SessionOpened,
     SessionsListed,
+    Settled,
     TitleChanged,
     TranscriptReset,
 )
@@ -145,6 +146,7 @@ __all__ = [
     "ServerAwaited",
     "SessionOpened",
     "SessionsListed",
+    "Settled",
     "SteerTaken",
     "StepEnded",
     "StepStarted",

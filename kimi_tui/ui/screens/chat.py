@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit, Submit
+from kimi_tui.ui.markdown import warm_up
 from kimi_tui.ui.screens.keyboard import Keyboard
 from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
@@ -33,6 +35,8 @@ class ChatScreen(Keyboard):
 
     _returned = ""
     """The prompt that the last jump put back into the box."""
+    _warm = False
+    """What draws answers is loaded."""
     _taking: Queue.Taken | None = None
     """What is on its way out of the queue, to be edited."""
 
@@ -74,10 +78,15 @@ class ChatScreen(Keyboard):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
-            case ev.CheckpointCreated(row):
+            case ev.CheckpointCreated(row, before):
+                if before is not None:
+                    timeline.update_row(before)
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
+            case ev.TurnStarted() if not self._warm:
+                self._warm = True
+                self.run_worker(asyncio.to_thread(warm_up), group="warm up")
             case ev.EntriesLoaded():
                 self.entries_loaded()
             case ev.ImagesLoaded(index, images):

@@ -19,7 +19,7 @@ from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kimi_tui.ui.blocks import gap
+from kimi_tui.ui.blocks import foldable, gap, rough_place
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.gallery import Gallery
@@ -76,6 +76,7 @@ class Transcript(Painted, can_focus=True):
         self._asked: set[int] = set()
         self._asked_steps: set[str] = set()
         self._looking = False
+        self._laying_out = False
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -157,13 +158,11 @@ class Transcript(Painted, can_focus=True):
         self.drawn.unfold_all = not self.drawn.unfold_all
         for block in self.conversation.blocks:
             block.unfolded = None
-        self._redraw(set(self.conversation.blocks))
+        self._redraw({block for block in self.conversation.blocks if block.entry and foldable(block.entry)})
 
     def _redraw(self, blocks: set[Block]) -> None:
         self.drawn.forget(blocks)
-        self._guess_again(blocks)
-        self.screen.clear_selection()
-        self.settle()
+        self._measure_again(blocks)
 
     def on_resize(self) -> None:
         """All heights are guesses again; the place is kept by its anchor, or at the end."""
@@ -198,6 +197,38 @@ class Transcript(Painted, can_focus=True):
         if not self._looking and self.is_mounted and self._unknown_near(AHEAD * self.size.height) is not None:
             self._looking = True
             self.run_worker(self._look_ahead(), group="ahead")
+
+        if self.drawn.late and not self._laying_out and self.is_mounted:
+            self._laying_out = True
+            self.run_worker(self._lay_out(), group="lay out")
+
+    def on_unmount(self) -> None:
+        self.drawn.forget()
+
+    async def _lay_out(self) -> None:
+        """Draw what is long beside the screen: the one that was looked at last comes first."""
+        try:
+            while late := self.drawn.late:
+                block = next(reversed(late))
+                rows = await asyncio.to_thread(self.drawn.lay_out(block))
+                self._take_rows(block, rows)
+        finally:
+            self._laying_out = False
+
+    def _take_rows(self, block: Block, rows: list[Row]) -> None:
+        """In place of the rough ones. What is read stays where it is."""
+        rough = len(self.drawn.known(block) or ())
+        if not self.drawn.take(block, rows):
+            return
+        first, row = self._anchor
+        if first < len(self.conversation) and self.conversation.blocks[first] is block:
+            self._anchor = first, rough_place(row, rough, len(rows))
+        self._measure_again({block})
+
+    def _measure_again(self, blocks: set[Block]) -> None:
+        self._guess_again(blocks)
+        self.screen.clear_selection()
+        self.settle()
 
     async def _look_ahead(self) -> None:
         """While nothing else happens, draw what one will scroll to next, one block at a time."""
