@@ -114,8 +114,8 @@ async def test_prompts_are_listed_and_filled_in(tmp_path: Path) -> None:
     async with serving(sdk("my")) as bench:
         await bench.servers.settled(60)
         assert bench.view("my").prompts == ("review", "talk")
-        server = bench.plain("my")
-        assert server.prompts[0].arguments == (("code", True), ("language", False))
+        server = bench.plain("my").calls
+        assert bench.plain("my").prompts[0].arguments == (("code", True), ("language", False))
         assert (await server.prompt("review", {"code": "x = 1"})).text == "Review this Python: x = 1"
         assert (await server.prompt("talk", {})).text == (
             "User: What is it?\n\nAssistant: A parser.\n\nUser: Since when?"
@@ -128,7 +128,7 @@ async def test_resources_are_listed_and_read() -> None:
     async with serving(sdk("my")) as bench:
         await bench.servers.settled(60)
         assert bench.view("my").resources
-        server = bench.plain("my")
+        server = bench.plain("my").calls
         found = {resource.uri: resource for resource in await server.resources()}
         assert list(found) == ["notes://today", "pictures://dot", "notes://{day}/page"]
         assert found["notes://today"].about == "text/plain · What was written today"
@@ -276,12 +276,12 @@ async def test_a_list_that_goes_round_comes_to_an_end() -> None:
     async with serving(plain("my", "lends", "round")) as bench:
         view = await bench.until("my", lambda view: view.state == "ready")
         assert len(view.tools) == 5
-        assert [one.name for one in await bench.plain("my").resources()] == ["today"]
+        assert [one.name for one in await bench.plain("my").calls.resources()] == ["today"]
 
 
 async def test_a_result_of_many_megabytes_and_half_a_letter_comes_through() -> None:
     async with serving(plain("my")) as bench:
         await bench.until("my", lambda view: view.state == "ready")
-        result = await bench.plain("my").call("long", {"size": 20_000_000})
+        result = await bench.plain("my").calls.call("long", {"size": 20_000_000})
         assert len(result.text) == TEXT_LIMIT
-        assert (await bench.plain("my").call("long", {"size": 3})).text == "xxx\ufffd"
+        assert (await bench.plain("my").calls.call("long", {"size": 3})).text == "xxx\ufffd"
