@@ -9,6 +9,7 @@ from pathlib import Path
 from kimi_tui.context import budget as budgets
 from kimi_tui.context import lines, replacing, retention, switching
 from kimi_tui.context.budget import Budget, Pruning
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder
@@ -19,7 +20,7 @@ from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
-from kimi_tui.context.tokens import Calibration, estimate_text_tokens
+from kimi_tui.context.tokens import estimate_text_tokens
 from kimi_tui.context.writer import Writer
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy

@@ -9,10 +9,10 @@ from itertools import accumulate
 
 import msgspec
 
+from kimi_tui.context.calibration import Cost
 from kimi_tui.context.history import Body, History
 from kimi_tui.context.records import Bad, Checkpoint, Foreign, MessageLine, Record, SystemPrompt, Usage
 from kimi_tui.context.reports import Report
-from kimi_tui.context.tokens import Cost
 from kimi_tui.protocol.messages import Message
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from kimi_tui.context import lines
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.lines import Line
 from kimi_tui.context.log import Piece, Span
 from kimi_tui.context.packed import packed_path, unpack
@@ -19,7 +20,7 @@ from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.timeline import Switch, new_id
-from kimi_tui.context.tokens import Calibration, estimate_text_tokens
+from kimi_tui.context.tokens import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
 
@@ -280,5 +281,5 @@ def carry_out(
     else:
         store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
     if named.file:
-        store.journal.done(named)
+        store.journal.done([named.id])
     return named

@@ -104,13 +104,7 @@ def _said(front: Front, more: Sequence[Message], ids: CallIds, dialect: Dialect,
 
 
 def tools_to_provider(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-        }
-        for tool in tools
-    ]
+    return [tool.sent for tool in tools]
 
 
 def _say(messages: list[Written], parts: list[dict[str, Any]]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.context import Context, Message, SessionLocked
+from tests.context.scenarios import a_lost_session
 
 GOOD = b'{"role":"user","content":"good"}\n'
 
@@ -160,6 +161,15 @@ async def test_a_context_that_is_dropped_without_being_closed_lets_go_of_the_ses
     await context.revert_to(2)
     del context
     assert [message.text() for message in (await opened(path)).history] == ["life 0", "life 1"]
+
+
+async def test_a_lost_session_that_cannot_be_mended_here_tells_where_the_conversation_is(path: Path) -> None:
+    await a_lost_session(path)
+    reader = Context(path, read_only=True)
+    assert not await reader.restore()
+    assert [problem.kind for problem in reader.problems] == ["disk"]
+    assert "context_1.jsonl" in reader.problems[0].what
+    assert (await opened(path)).problems[0].kind == "recovered"
 
 
 async def test_an_opening_that_fails_lets_go_of_the_session(path: Path) -> None:

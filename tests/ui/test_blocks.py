@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from kimi_tui.protocol.views import Entry, ToolView
-from kimi_tui.ui.blocks import OWN_ROWS, Drawing, entry_rows, foldable, gap
+from kimi_tui.ui.blocks import OWN_ROWS, entry_rows, foldable, gap
 from kimi_tui.ui.cells import duration
+from kimi_tui.ui.drawing import Drawing
 from kimi_tui.ui.marks import ASCII
 from tests.ui.session import ENTRIES
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -10,7 +11,10 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kimi_tui.protocol import events as ev
+from kimi_tui.protocol.views import Entry
 from kimi_tui.ui.compositor import CloseCompositor
+from tests.ui.test_app import stage
 from tests.ui.waiting import settled
 
 
@@ -99,3 +103,19 @@ async def test_any_part_painted_by_itself_is_what_the_whole_shows_there() -> Non
                     if cut < end and after > start:
                         assert strip is not None
                         assert strip.text == whole[y].crop(cut, after).text
+
+
+async def test_flowing_text_paints_the_chat_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted: list[str] = []
+    render_lines = Widget.render_lines
+
+    def noted(self: Widget, crop: Region) -> list[Strip]:
+        painted.append(str(self.id or type(self).__name__))
+        return render_lines(self, crop)
+
+    async with stage() as shown:
+        await shown.tell(ev.TurnStarted(Entry("user", "go", turn=True), shown.app.chat.conversation.stored))
+        await shown.tell(ev.TextDelta("one\n\n"))
+        monkeypatch.setattr(Widget, "render_lines", noted)
+        await shown.tell(ev.TextDelta("two\n\n"))
+        assert not {"body", "main", "ChatScreen", "Timeline"} & set(painted)

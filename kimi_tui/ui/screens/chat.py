@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Sequence
 
@@ -13,11 +14,13 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit, Submit
+from kimi_tui.ui.markdown import warm_up
 from kimi_tui.ui.screens.queueing import Queueing
 from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
+from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
@@ -30,6 +33,8 @@ class ChatScreen(Queueing):
 
     _returned = ""
     """The prompt that the last jump put back into the box."""
+    _warm = False
+    """What draws answers is loaded."""
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -69,10 +74,15 @@ class ChatScreen(Queueing):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
-            case ev.CheckpointCreated(row):
+            case ev.CheckpointCreated(row, before):
+                if before is not None:
+                    timeline.update_row(before)
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
+            case ev.TurnStarted() if not self._warm:
+                self._warm = True
+                self.run_worker(asyncio.to_thread(warm_up), group="warm up")
             case ev.EntriesLoaded():
                 self.entries_loaded()
             case ev.ImagesLoaded(index, images):
@@ -102,8 +112,8 @@ class ChatScreen(Queueing):
                 self.conversation.say(toasts.walked(event))
             case ev.AsideEnded():
                 self.conversation.say(toasts.aside(event))
-            case ev.CommandsChanged():
-                self.prompt.know(slash.known(self.state), self.state.work_dir)
+            case ev.CommandsChanged() | ev.ResourcesChanged():
+                self._prompt_knows()
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -120,10 +130,13 @@ class ChatScreen(Queueing):
             self.sidebar.timeline.point_at(None)
             self.leave_timeline()
 
+    def _prompt_knows(self) -> None:
+        self.prompt.know(slash.known(self.state), self.state.resources, self.state.work_dir)
+
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
-        self.prompt.know(slash.known(self.state), event.work_dir)
+        self._prompt_knows()
         if event.draft.text:
             self.editor.restore(event.draft)
         self.editor.draft_soon()
@@ -211,6 +224,11 @@ class ChatScreen(Queueing):
             case command:
                 self.submit(command)
         return True
+
+    @on(Prompt.CommandsWanted)
+    def _look_for_commands(self) -> None:
+        if self.state.opened:
+            self.submit(cmd.ListCommands())
 
     # --- the draft -----------------------------------------------------------------------------------------------
 

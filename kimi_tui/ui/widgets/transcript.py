@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kimi_tui.ui.blocks import gap
+from kimi_tui.ui.blocks import foldable, gap, rough_place
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.gallery import Gallery
@@ -37,6 +38,7 @@ class Transcript(Fetching, can_focus=True):
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
         super().__init__(conversation, Drawn(marks))
         self.marks = marks
+        self._laying_out = False
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -117,13 +119,11 @@ class Transcript(Fetching, can_focus=True):
         self.drawn.unfold_all = not self.drawn.unfold_all
         for block in self.conversation.blocks:
             block.unfolded = None
-        self._redraw(set(self.conversation.blocks))
+        self._redraw({block for block in self.conversation.blocks if block.entry and foldable(block.entry)})
 
     def _redraw(self, blocks: set[Block]) -> None:
         self.drawn.forget(blocks)
-        self._guess_again(blocks)
-        self.screen.clear_selection()
-        self.settle()
+        self._measure_again(blocks)
 
     def on_resize(self) -> None:
         """All heights are guesses again; the place is kept by its anchor, or at the end."""
@@ -151,6 +151,40 @@ class Transcript(Fetching, can_focus=True):
         blocks = self.conversation.blocks
         kind = blocks[position].kind or "note"
         return gap(blocks[position - 1].kind or "note", kind) if position else 1
+
+    def settle(self, *, paint: bool = True) -> None:
+        super().settle(paint=paint)
+        if self.drawn.late and not self._laying_out and self.is_mounted:
+            self._laying_out = True
+            self.run_worker(self._lay_out(), group="lay out")
+
+    def on_unmount(self) -> None:
+        self.drawn.forget()
+
+    async def _lay_out(self) -> None:
+        """Draw what is long beside the screen: the one that was looked at last comes first."""
+        try:
+            while late := self.drawn.late:
+                block = next(reversed(late))
+                rows = await asyncio.to_thread(self.drawn.lay_out(block))
+                self._take_rows(block, rows)
+        finally:
+            self._laying_out = False
+
+    def _take_rows(self, block: Block, rows: list[Row]) -> None:
+        """In place of the rough ones. What is read stays where it is."""
+        rough = len(self.drawn.known(block) or ())
+        if not self.drawn.take(block, rows):
+            return
+        first, row = self._anchor
+        if first < len(self.conversation) and self.conversation.blocks[first] is block:
+            self._anchor = first, rough_place(row, rough, len(rows))
+        self._measure_again({block})
+
+    def _measure_again(self, blocks: set[Block]) -> None:
+        self._guess_again(blocks)
+        self.screen.clear_selection()
+        self.settle()
 
     async def take_images(self, index: int, urls: Sequence[str]) -> None:
         """Show the images of an entry, once they are read."""
