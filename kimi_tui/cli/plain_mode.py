@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from kimi_tui.cli.connecting import connect
-from kimi_tui.cli.plain import listings, slash
+from kimi_tui.cli.plain import listings, queue, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
 from kimi_tui.cli.plain.asking import answer, approve, review
 from kimi_tui.cli.plain.console import Console
@@ -77,6 +77,8 @@ class Conversation:
         self._draft = ""
         self._kept = False
         """It is on the disk as well, from an earlier time."""
+        self._to_list = 0
+        """Changes of the queue that were asked for; when the last of them is made the queue is told."""
         self._owed = 0
         """Lines that were typed while something ran and have not arrived yet."""
         self._warned = False
@@ -144,6 +146,9 @@ class Conversation:
                 self._note(row)
             case ev.PromptReturned(text):
                 self._draft, self._owed = text, 0
+            case ev.QueueChanged() if self._to_list:
+                self._to_list -= 1
+                self.console.say([] if self._to_list else [*queue.lines(self.state)])
             case ev.SessionsListed(sessions):
                 self.sessions = sessions
             case ev.TasksChanged(tasks):
@@ -206,9 +211,22 @@ class Conversation:
                     self.agent.submit(command)
                 case slash.Said(lines):
                     self.console.say(lines)
+                case slash.Wanted("queue", argument):
+                    self._change_queue(argument)
                 case _:
                     self._draft = text
                     self.console.say(["Not while something runs: it stands in the next line again. Ctrl+C stops it."])
+
+    def _change_queue(self, argument: str) -> None:
+        commands = queue.change(argument, self.state) if argument else ()
+        if not commands:
+            self.console.say([queue.USAGE] if argument else [*queue.lines(self.state)])
+            return
+        for command in commands:
+            self.agent.submit(command)
+        self._to_list += len(commands)
+        if len(commands) == 1:  # taken out, and not put back in other words
+            self._owed = max(0, self._owed - 1)
 
     def _exchange(self) -> None:
         draft, self._draft = self._draft, ""
@@ -245,6 +263,8 @@ class Conversation:
                 self._pick(number)
             case slash.Wanted("entries", count):
                 self._list_entries(int(count or ENTRIES))
+            case slash.Wanted("queue"):
+                self.console.say([*queue.lines(self.state)])
             case slash.Wanted("tasks"):
                 self.console.say([*listings.tasks(self.tasks)])
             case slash.Wanted("mcp"):
