@@ -7,12 +7,14 @@ unless `ENGINE` is `ours`.
 import asyncio
 import gc
 import json
+import os
 import statistics
 import sys
 import time
 from pathlib import Path
 
 STEPS = 300
+AGAIN = 15
 
 
 def engine(name):
@@ -136,6 +138,30 @@ async def compact(make, message, file):
     return {"seconds": time.perf_counter() - start}
 
 
+def warm(cold):
+    """The same as often as `AGAIN`, in one process, each time with the file as it was."""
+
+    async def measure(make, message, file):
+        session, took = file.read_bytes(), []
+        for number in range(AGAIN):
+            fresh = file.parent / str(number) / file.name
+            fresh.parent.mkdir()
+            fresh.write_bytes(session)
+            on_disk(fresh)
+            took.append((await cold(make, message, fresh))["seconds"])
+        return {"seconds": statistics.median(took)}
+
+    return measure
+
+
+def on_disk(file):
+    """A session that is opened was written long ago."""
+    for each in (file, file.parent):
+        fd = os.open(each, os.O_RDONLY)
+        os.fsync(fd)
+        os.close(fd)
+
+
 def step(sync):
     async def measure(make, message, file):
         context = make(file.with_name("steps.jsonl"))
@@ -159,11 +185,14 @@ def step(sync):
 
 MEASURES = {
     "restore": restore,
+    "warm restore": warm(restore),
     "reopen": reopen,
+    "warm reopen": warm(reopen),
     "restore + read all": materialise,
     "memory": memory,
     "stall": stall,
     "revert(last)": revert("last"),
+    "warm revert(last)": warm(revert("last")),
     "revert(mid)": revert("mid"),
     "revert(0)": revert("first"),
     "clear": clear,
@@ -176,4 +205,5 @@ MEASURES = {
 if __name__ == "__main__":
     name, what, file = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     make, message = engine(name)
+    on_disk(file)
     print(json.dumps(asyncio.run(MEASURES[what](make, message, file))))

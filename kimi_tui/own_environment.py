@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -37,8 +38,12 @@ def secret_values(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
 def conceal() -> None:
     """Blank the secrets in `/proc/PID/environ`, where every command that is run could read them. This program and the
     ones that it starts have them as before: the variables move to where the system does not look."""
-    if not sys.platform.startswith("linux"):
-        return
+    if sys.platform.startswith("linux"):
+        with contextlib.suppress(ImportError, OSError, ValueError):  # an odd system may not let us
+            _conceal()
+
+
+def _conceal() -> None:
     import ctypes
 
     libc = ctypes.CDLL(None)
@@ -54,4 +59,5 @@ def conceal() -> None:
 def _shown() -> range:
     """The addresses of what the system tells of the environment: where it stood when the program was started."""
     fields = _STAT.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
-    return range(*map(int, fields[_ENVIRONMENT_BEGINS : _ENVIRONMENT_BEGINS + 2]))
+    begin, end = map(int, fields[_ENVIRONMENT_BEGINS : _ENVIRONMENT_BEGINS + 2])
+    return range(begin, end)

@@ -48,7 +48,7 @@ def _items(desk: Desk) -> Iterator[tuple[str, _Item]]:
     if desk.system_prompt:
         yield "system", _Item("system prompt", _cost(desk, desk.system_prompt))
     for tool in desk.toolset.specs() if desk.model.view.tools else ():
-        yield "tools", _Item(tool.name, _cost(desk, f"{tool.description}\n{tool.parameters}"))
+        yield "tools", _Item(tool.name, _cost(desk, tool.counted))
     names, entries = _call_names(desk), _call_entries(desk)
     for message in desk.context.history:
         tokens = desk.context.estimate([message])

@@ -59,8 +59,9 @@ class Draft:
 
     @property
     def silent(self) -> bool:
-        """Neither said nor called anything; there may be reasoning."""
-        return not (self.text.strip() or self.calls)
+        """Nothing has come, or reasoning and nothing that shows. Blank text by itself is an answer, if an empty one."""
+        only_blank = bool(self.parts) and all(isinstance(part, TextPart) for part in self.parts)
+        return not (self.calls or self.text.strip() or only_blank)
 
     @property
     def length(self) -> int:

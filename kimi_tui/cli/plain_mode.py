@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from kimi_tui.cli.plain import listings, queue, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
 from kimi_tui.cli.plain.asking import answer, approve, review
 from kimi_tui.cli.plain.console import Console
+from kimi_tui.cli.plain.going_back import GoingBack, Point
 from kimi_tui.cli.plain.signals import Stopped, leave_on_signals
 from kimi_tui.cli.plain.telling import Telling, todo_line
 from kimi_tui.faults import Fault
@@ -20,6 +22,7 @@ from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Draft, SessionView, TaskView, TimelineRow
+from kimi_tui.ui import external
 from kimi_tui.ui.paste import Pastes
 from kimi_tui.ui.state import ScreenState, apply
 
@@ -116,6 +119,7 @@ class Conversation:
                 stopping = True
                 self.console.say(["Stopping. Ctrl+C again leaves."])
                 self.agent.submit(cmd.Interrupt())
+                self.agent.submit(cmd.StopDraft())
                 continue
             if isinstance(event, kinds):
                 return event
@@ -142,7 +146,10 @@ class Conversation:
             case ev.TranscriptReset(timeline=rows, prompt=prompt):
                 self.rows = list(rows)
                 self._draft = self._draft if prompt is None else prompt
-            case ev.CheckpointCreated(row) | ev.StepEnded(row=row):
+            case ev.CheckpointCreated(row, before):
+                for each in filter(None, (before, row)):
+                    self._note(each)
+            case ev.StepEnded(row=row):
                 self._note(row)
             case ev.PromptReturned(text):
                 self._draft, self._owed = text, 0
@@ -167,7 +174,7 @@ class Conversation:
                 self.agent.submit(answer(event, self.console.say, self.console.ask))
             case ev.CompactionProposed():
                 self._listen()
-                self.agent.submit(review(event, self.console.say, self.console.ask))
+                self.agent.submit(review(event, self.console.say, self.console.ask, self._edit))
             case ev.Failed():
                 self._owed = 0
         return event
@@ -185,12 +192,25 @@ class Conversation:
         """Hand a command over and tell all that comes of it, until nothing runs any more."""
         self.agent.submit(command)
         kinds = slash.SETTLED.get(type(command), ())
-        event = self._until((*kinds, ev.Noticed, ev.Failed))
+        if type(command) in slash.AT_ONCE:
+            event = self._until((*kinds, ev.Noticed, ev.Failed))
+        else:
+            event = self._until_settled(type(command).__name__, kinds)
         self._catch_up()
         while self.state.busy or self.in_flow or self._owed:
             self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.PromptReturned, ev.Failed))
             self._catch_up()
         return event
+
+    def _until_settled(self, command: str, kinds: Kinds) -> ev.Event:
+        """Returns what became of it: the last event of these kinds, if there was one."""
+        found: ev.Event | None = None
+        while True:
+            event = self._until((*kinds, ev.Settled))
+            if not isinstance(event, ev.Settled):
+                found = event
+            elif event.command == command:
+                return found or event
 
     def _catch_up(self) -> None:
         """Tell all that the agent has said by now: an empty request for entries comes back behind it."""
@@ -257,8 +277,8 @@ class Conversation:
                 raise Left
             case slash.Wanted("timeline"):
                 self.console.say([*listings.timeline(self.rows)])
-            case slash.Wanted("rewind", number):
-                self._rewind(int(number))
+            case slash.Wanted("rewind" | "restore", point):
+                self._go_back(Point.named(point))
             case slash.Wanted("sessions", number):
                 self._pick(number)
             case slash.Wanted("entries", count):
@@ -276,6 +296,11 @@ class Conversation:
                 self.console.say([*map(todo_line, self.state.todos)] or ["There is no to-do list."])
             case slash.Wanted("cost"):
                 self.console.say([listings.gauge(self.state.tokens)])
+            case cmd.ProposePruning():
+                self._prune()
+            case cmd.ChangeRotation(file, "delete"):
+                if self._agreed(f"{file} cannot be brought back. Delete it?"):
+                    self._submit(meaning)
             case slash.Wanted(name):
                 self.console.say([f"/{name} needs a screen."])
             case command:
@@ -287,35 +312,38 @@ class Conversation:
             start = max(0, len(found.entries) - count)
             self.console.say([*listings.entries(found.entries[start:], start)])
 
-    def _rewind(self, checkpoint: int) -> None:
-        """Say what would go, and go only then."""
-        event = self._submit(cmd.PreviewRevert(checkpoint))
-        if not isinstance(event, ev.RevertPreviewed):
-            return
-        way = self._way(event.preview.restorable)
-        match way:
-            case "keep" | "restore":
-                self._submit(cmd.RevertTo(checkpoint, files="restore" if way == "restore" else "keep"))
-            case "fork":
-                self._submit(cmd.Fork(checkpoint))
-            case _:
-                self.console.say(["Nothing has changed."])
+    def _go_back(self, point: Point | None) -> None:
+        if point is None:
+            self.console.say(["A point is N, FILE or FILE@N: /timeline and /rotations list them."])
+        else:
+            GoingBack(point, self._submit, self._drafted, self.console.say, self.console.ask).go()
 
-    def _way(self, restorable: bool) -> str:
-        """How to go back: `keep`, `restore`, `fork`, or empty for not at all."""
-        ways = {"keep": "go back, files on disk stay as they are", "fork": "go on in a copy from there"}
-        if restorable:
-            ways["restore"] = "go back, and put the files back too"
-        ways[""] = "stay"
-        self.console.say([f"{number}. {text}" for number, text in enumerate(ways.values(), 1)])
-        chosen = self._choice()
-        return [*ways][int(chosen) - 1] if chosen in {str(n + 1) for n in range(len(ways))} else ""
+    def _drafted(self, command: cmd.Command) -> ev.Event:
+        """Until the note is written, or will not be."""
+        self.agent.submit(command)
+        while True:
+            event = self._until((ev.NoteDrafted, ev.Noticed, ev.Failed))
+            if not (isinstance(event, ev.NoteDrafted) and event.state == "writing"):
+                return event
 
-    def _choice(self) -> str:
+    def _edit(self, text: str) -> str | None:
         try:
-            return self.console.ask("Number: ").strip().rstrip(".")
+            return asyncio.run(external.edit(text))
+        except (OSError, ValueError) as error:
+            self.console.say([f"The editor could not be started: {error}. Set $EDITOR."])
+            return None
+
+    def _prune(self) -> None:
+        """Say what would go, and carry it out only then."""
+        found = self._submit(cmd.ProposePruning())
+        if isinstance(found, ev.PruningProposed) and found.pruning.steps and self._agreed("Do it?"):
+            self._submit(cmd.PruneRotations(found.pruning.steps))
+
+    def _agreed(self, question: str) -> bool:
+        try:
+            return self.console.ask(f"{question} (yes or no): ").strip().lower() in ("y", "yes")
         except KeyboardInterrupt:
-            return ""
+            return False
 
     def _pick(self, number: str) -> None:
         if not number:

@@ -10,16 +10,18 @@ from pathlib import Path
 
 from kimi_tui.context.journal import Told, described
 from kimi_tui.context.packed import open_rotation, packed_path
-from kimi_tui.context.paths import Paths
+from kimi_tui.context.paths import Listing, Paths
 from kimi_tui.context.records import Checkpoint, parse
 from kimi_tui.context.timeline import Switch, Timeline
 
 _BLOCK = 1 << 20
 
 
-def build_timeline(paths: Paths, told: Told) -> Timeline:
+def build_timeline(listing: Listing, told: Told) -> Timeline:
+    """From what lies in the folder and what the journal says. Raises `OSError`."""
+    paths = listing.paths
     timeline = Timeline(paths.live.name)
-    present = {paths.rotation(number).name: number for number in paths.numbers()} if paths.folder.is_dir() else {}
+    present = {paths.rotation(number).name: number for number in listing.numbers()}
     known = {switch.file: switch for switch in told.switches}
     numbers = {file: paths.number(file) or 0 for file in known} | present
     in_order = sorted(numbers, key=lambda file: numbers[file])

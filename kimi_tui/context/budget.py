@@ -103,7 +103,7 @@ def _proposal(rotation: Rotation, doomed: bool, saved: dict[str, int], timeline:
 
 def pruning(store: Store, budget: Budget) -> Pruning:
     """The dry run for a session. Blocking. Raises `OSError`."""
-    timeline = build_timeline(store.paths, store.journal.read())
+    timeline = build_timeline(store.paths.listed(), store.journal.read())
     rotations = rotations_in(store.paths, timeline)
     size = sum(each.size for each in rotations)
     return Pruning(

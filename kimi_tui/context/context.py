@@ -9,16 +9,18 @@ from pathlib import Path
 from kimi_tui.context import budget as budgets
 from kimi_tui.context import lines, replacing, retention, switching
 from kimi_tui.context.budget import Budget, Pruning
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder
 from kimi_tui.context.log import Durability
 from kimi_tui.context.projection import CheckpointMark, CheckpointRef, Problem, Projection
+from kimi_tui.context.quick import is_quick
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.switching import Plan
 from kimi_tui.context.timeline import Node, Switch, Timeline
-from kimi_tui.context.tokens import Calibration, estimate_text_tokens
+from kimi_tui.context.tokens import estimate_text_tokens
 from kimi_tui.context.writer import Writer
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
@@ -152,7 +154,7 @@ class Context(ContextView):
         Raises `RuntimeError` when messages were appended before."""
         if self.history:
             raise RuntimeError("The context has been written to before it was restored")
-        await self._writer.change(self._store.open)
+        await self._run(self._store.open, at_once=is_quick(self._store.paths.live))
         return self._store.log.size > 0
 
     async def append_message(self, message: Message | Sequence[Message]) -> None:

@@ -21,7 +21,7 @@ from kimi_tui.context.projection import Problem, Projection
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.rescue import fused_records, split_record
 from kimi_tui.context.store import Store
-from kimi_tui.context.switching import replace_with
+from kimi_tui.context.switching import repaired
 
 Severity = Literal["damage", "warning", "note"]
 
@@ -156,11 +156,12 @@ def _of_checkpoints(projection: Projection, live: bool) -> Iterator[Finding]:
 
 
 def _of_folder(paths: Paths) -> Iterator[Finding]:
-    rotations = paths.numbers()
+    listing = paths.listed()
+    rotations = listing.numbers()
     if rotations and paths.live.exists() and not paths.live.stat().st_size and not _emptied(paths):
         what = "The live file is empty though there are rotations: a switch was broken off."
         yield Finding("damage", paths.live.name, what, cure="the newest rotation takes its place")
-    for stray in paths.stray():
+    for stray in listing.stray():
         yield Finding("note", stray.name, "A switch was broken off before it happened.", cure="the file is removed")
     there = {paths.rotation(number).name for number in rotations}
     told = Journal(paths, Disk()).read()
@@ -188,7 +189,7 @@ def repair(path: Path, disk: Disk | None = None) -> Report:
         pieces, damaged, rescued = _mended_pieces(store)
         if damaged:
             what = f"{_some(damaged, 'damaged line')} left out, {_some(rescued, 'record')} rescued from them"
-            switch, publish = replace_with(store, "repair", pieces, note=what)
+            switch, publish = repaired(store, pieces, note=what)
             publish()
             mended.append(f"{what}; the old file is {switch.file}.")
     finally:

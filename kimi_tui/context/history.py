@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import overload
 
+from kimi_tui.context.calibration import Calibration, Cost
 from kimi_tui.context.disk import read_exactly
 from kimi_tui.context.records import read_message
 from kimi_tui.context.reports import LOOKED_AT, Report, taught_by
-from kimi_tui.context.tokens import Calibration, Cost, message_cost, tokens_of, total
+from kimi_tui.context.tokens import message_cost, tokens_of, total
 from kimi_tui.protocol.messages import Message, ThinkPart
 
 CACHED_BYTES = 4 << 20

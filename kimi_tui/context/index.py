@@ -65,6 +65,10 @@ class _File(msgspec.Struct, array_like=True):
     """Of the bytes that are covered; None when nobody has reckoned it."""
 
 
+_decode_file = msgspec.msgpack.Decoder(_File).decode
+_decode_body = msgspec.msgpack.Decoder(_Body).decode
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """The records of a file up to a byte, ready to be written beside it."""
@@ -88,7 +92,7 @@ def make(projection: Projection, spans: array[int], status: os.stat_result) -> I
     marks = [_flat(mark, texts.setdefault(mark.system_prompt, len(texts))) for mark in projection.checkpoints]
     body = _Body(
         spans=spans.tobytes(),
-        reports=array("Q", chain.from_iterable(projection.history.reports)).tobytes(),
+        reports=array("Q", chain.from_iterable(map(msgspec.structs.astuple, projection.history.reports))).tobytes(),
         marks=marks,
         prompts_text=list(texts),
         system_prompt=0,
@@ -113,7 +117,7 @@ def renewed(old: Index | None, file: Path) -> Index | None:
         status = os.fstat(source.fileno())
         if old is not None and old.identity != (status.st_dev, status.st_ino):
             old = None
-        body = msgspec.msgpack.decode(old.body, type=_Body) if old else None
+        body = _decode_body(old.body) if old else None
         spans = array("Q", body.spans if body else b"")
         projection = _unfolded(body, file.name, None) if body else Projection(file.name)
         source.seek(projection.size)
@@ -172,11 +176,13 @@ def load(file: Path, source: Path) -> tuple[Projection, Index] | None:
     except OSError:
         return None
     start = len(_MAGIC) + 4
-    if not data.startswith(_MAGIC) or int.from_bytes(data[len(_MAGIC) : start], "big") != zlib.crc32(data[start:]):
+    if not data.startswith(_MAGIC) or int.from_bytes(data[len(_MAGIC) : start], "big") != zlib.crc32(
+        memoryview(data)[start:]
+    ):
         return None
     try:
-        found = msgspec.msgpack.decode(data[start:], type=_File)
-        body = msgspec.msgpack.decode(found.body, type=_Body)
+        found = _decode_file(memoryview(data)[start:])
+        body = _decode_body(found.body)
         same = found.identity == _identity(status) or _has_grown(found, body.size, status, file)
     except (msgspec.MsgspecError, OSError):
         return None

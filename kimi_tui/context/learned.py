@@ -8,15 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from kimi_tui.context.tokens import Calibration
+from kimi_tui.context.calibration import Calibration, State
 
 MODELS = 64
 """So many are remembered; those that learned something last."""
 
 LARGEST = 64 << 10
 """Bytes. A bigger file is not ours, and not read."""
-
-State = tuple[float, float, float, float, float]
 
 _decode = msgspec.json.Decoder(dict[str, State]).decode
 
@@ -36,7 +34,7 @@ class Learned:
         """What is known of the model of that name. The first time, this reads the file."""
         if model not in self._models:
             found = self._read().get(model)
-            known = Calibration.of(*found) if found else None
+            known = Calibration.of(found) if found else None
             self._models[model] = known or Calibration.for_model(model)
             self._kept[model] = self._models[model].state
         return self._models[model]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from kimi_tui.context.calibration import Cost
 from kimi_tui.context.records import (
     Checkpoint,
     MessageLine,
@@ -18,7 +19,7 @@ from kimi_tui.context.records import (
     write_system_prompt,
     write_usage,
 )
-from kimi_tui.context.tokens import Cost, message_cost
+from kimi_tui.context.tokens import message_cost
 from kimi_tui.protocol.messages import Message, TextPart
 
 

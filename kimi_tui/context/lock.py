@@ -107,11 +107,13 @@ class SessionLock:
         return None
 
     def _sign(self, fd: int) -> None:
-        holder = LockHolder(os.getpid(), socket.gethostname(), round(time.time(), 3))
+        """Over the name that stands there: to empty the file first would make the disk work twice."""
+        name = msgspec.json.encode(LockHolder(os.getpid(), socket.gethostname(), round(time.time(), 3))) + b"\n"
         with contextlib.suppress(OSError):
-            os.ftruncate(fd, 0)
             os.lseek(fd, 0, os.SEEK_SET)
-            os.write(fd, msgspec.json.encode(holder) + b"\n")
+            os.write(fd, name)
+            if os.fstat(fd).st_size > len(name):
+                os.ftruncate(fd, len(name))
 
     def release(self) -> None:
         if self._fd is not None:

@@ -16,6 +16,9 @@ except ImportError:  # the `zstd` extra is not installed
 else:
     _HAS_ZSTD = True
 
+BUFFER = 256 << 10
+"""Bytes that are read at a time: few calls, and what was read is still near the processor when it is looked at."""
+
 SUFFIX = ".zst" if _HAS_ZSTD else ".gz"
 
 
@@ -36,7 +39,7 @@ def open_rotation(path: Path) -> BinaryIO:
     """The plain bytes of a rotation, compressed or not. Raises `OSError`."""
     packed = packed_path(path)
     if packed is None:
-        return path.open("rb", buffering=1 << 20)
+        return path.open("rb", buffering=BUFFER)
     return io.BytesIO(unpack(packed))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,11 +46,6 @@ class Paths:
         """The file that a switch builds before it takes the live one's place."""
         return self.folder / f".{self.live.stem}.new.{process}"
 
-    def stray(self) -> list[Path]:
-        """Files that switches left unfinished."""
-        start = f".{self.live.stem}.new."
-        return [self.folder / name for name in _names(self.folder) if name.startswith(start)]
-
     def rotation(self, number: int) -> Path:
         return self.folder / f"{self.live.stem}_{number}{self.live.suffix}"
 
@@ -63,17 +59,37 @@ class Paths:
         found = _NUMBER.fullmatch(name[len(start) : len(name) - len(end)])
         return int(found[0]) if found else None
 
+    def listed(self) -> Listing:
+        """What lies in the folder now; nothing when there is no folder. Raises `OSError`."""
+        try:
+            with os.scandir(self.folder) as entries:
+                return Listing(self, sorted(entry.name for entry in entries))
+        except (FileNotFoundError, NotADirectoryError):
+            return Listing(self, [])
+
+    def numbers(self) -> list[int]:
+        """The numbers in use now, rising."""
+        return self.listed().numbers()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The names in a session's folder, at one moment."""
+
+    paths: Paths
+    names: Sequence[str]
+
+    def stray(self) -> list[Path]:
+        """Files that switches left unfinished."""
+        start = f".{self.paths.live.stem}.new."
+        return [self.paths.folder / name for name in self.names if name.startswith(start)]
+
     def packed(self) -> list[Path]:
         """Compressed forms of rotations."""
-        names = [name for name in _names(self.folder) if name.endswith(PACKED_SUFFIXES)]
-        return [self.folder / name for name in names if self.number(name) is not None]
+        names = [name for name in self.names if name.endswith(PACKED_SUFFIXES)]
+        return [self.paths.folder / name for name in names if self.paths.number(name) is not None]
 
     def numbers(self) -> list[int]:
         """The numbers in use, rising."""
-        found = {self.number(name) for name in _names(self.folder)}
+        found = {self.paths.number(name) for name in self.names}
         return sorted(number for number in found if number is not None)
-
-
-def _names(folder: Path) -> list[str]:
-    with os.scandir(folder) as entries:
-        return sorted(entry.name for entry in entries)

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+import msgspec
+
+from kimi_tui.context.calibration import Cost
 from kimi_tui.context.history import Body, History
 from kimi_tui.context.records import Bad, Checkpoint, Foreign, MessageLine, Record, SystemPrompt, Usage
 from kimi_tui.context.reports import Report
-from kimi_tui.context.tokens import Cost
 from kimi_tui.protocol.messages import Message
 
 
@@ -37,9 +39,8 @@ class CheckpointRef:
     offset: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class CheckpointMark:
-    """A checkpoint of a timeline, and all that was true right before it."""
+class CheckpointMark(msgspec.Struct, eq=False):
+    """A checkpoint of a timeline, and all that was true right before it. (A struct, as thousands are made at once.)"""
 
     id: int
     offset: int
@@ -56,7 +57,7 @@ class CheckpointMark:
     at: float | None
     """When it was set; None in files of other programs."""
     system_prompt: str | None
-    _history: History = field(repr=False)
+    _history: History
     _tokens: int | None = None
 
     @property

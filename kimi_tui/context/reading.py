@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kimi_tui.context.history import CACHED_BYTES, Body, History, Pages
-from kimi_tui.context.packed import open_rotation
+from kimi_tui.context.packed import BUFFER, open_rotation
 from kimi_tui.context.projection import Projection
 from kimi_tui.context.records import BOM, MessageLine, parse
 
@@ -24,11 +25,22 @@ def read_file(path: Path, *, lazy_above: int = LAZY_ABOVE, spans: array[int] | N
     `spans` gets the start and stop of each message line. A compressed rotation is found under its plain name."""
     with open_rotation(path) as file:
         size = path.stat().st_size if path.exists() else 0
-        lazy = size > lazy_above
-        history = History(pages=Pages(path, kept_of(size)) if lazy else None)
-        projection = Projection(path.name, history)
-        with _without_collector():
-            return projection, fold(file, projection, lazy=lazy, spans=spans)
+        return _replayed(file, path, size if size > lazy_above else None, spans)
+
+
+def read_live(path: Path, *, lazy_above: int, spans: array[int]) -> tuple[Projection, bool]:
+    """The same for the live file, which is never compressed."""
+    with path.open("rb", buffering=BUFFER) as file:
+        size = os.fstat(file.fileno()).st_size
+        return _replayed(file, path, size if size > lazy_above else None, spans)
+
+
+def _replayed(file: BinaryIO, path: Path, lazy: int | None, spans: array[int] | None) -> tuple[Projection, bool]:
+    """`lazy` is the size of a file whose bodies stay on the disk."""
+    history = History(pages=None if lazy is None else Pages(path, kept_of(lazy)))
+    projection = Projection(path.name, history)
+    with without_collector():
+        return projection, fold(file, projection, lazy=lazy is not None, spans=spans)
 
 
 def kept_of(size: int) -> int | None:
@@ -37,8 +49,8 @@ def kept_of(size: int) -> int | None:
 
 
 @contextmanager
-def _without_collector() -> Iterator[None]:
-    """Nothing that a replay makes is garbage; looking for it would hold up every other thread, again and again."""
+def without_collector() -> Iterator[None]:
+    """Nothing that an opening makes is garbage; looking for it would hold up every other thread, again and again."""
     was_on = gc.isenabled()
     gc.disable()
     try:

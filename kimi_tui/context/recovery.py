@@ -8,21 +8,23 @@ from pathlib import Path
 from kimi_tui.context.disk import Disk
 from kimi_tui.context.log import Log
 from kimi_tui.context.packed import open_rotation, unpack
-from kimi_tui.context.paths import Paths
+from kimi_tui.context.paths import Listing, Paths
 from kimi_tui.context.projection import Problem
 from kimi_tui.context.timeline import Timeline
 
 
-def clean_up(paths: Paths, disk: Disk) -> None:
-    """Removes unfinished files, and rotations that are still the live file (the switch did not happen)."""
-    if not paths.folder.is_dir():
-        return
-    for stray in paths.stray():
+def clean_up(listing: Listing, disk: Disk) -> Listing:
+    """Removes unfinished files, and rotations that are still the live file (the switch did not happen).
+
+    What lies in the folder afterwards."""
+    stray, packed = listing.stray(), listing.packed()
+    for unfinished in stray:
         with contextlib.suppress(OSError):
-            disk.unlink(stray)
-    _drop_second_names(paths, disk)
-    for packed in paths.packed():
-        _drop_half_packed(packed, disk)
+            disk.unlink(unfinished)
+    dropped = _drop_second_names(listing, disk)
+    for each in packed:
+        _drop_half_packed(each, disk)
+    return listing.paths.listed() if stray or packed or dropped else listing
 
 
 def _drop_half_packed(packed: Path, disk: Disk) -> None:
@@ -34,40 +36,50 @@ def _drop_half_packed(packed: Path, disk: Disk) -> None:
             disk.unlink(packed)
 
 
-def _drop_second_names(paths: Paths, disk: Disk) -> None:
+def _drop_second_names(listing: Listing, disk: Disk) -> bool:
+    """Whether there were any."""
+    live = listing.paths.live
     try:
-        live = paths.live.stat()
+        if live.stat().st_nlink < 2:
+            return False
     except OSError:
-        return
-    if live.st_nlink < 2:
-        return
-    for number in paths.numbers():
-        rotation = paths.rotation(number)
+        return False
+    for number in listing.numbers():
+        rotation = listing.paths.rotation(number)
         with contextlib.suppress(OSError):
-            if rotation.samefile(paths.live):
+            if rotation.samefile(live):
                 disk.unlink(rotation)
+    return True
 
 
-def bring_back(log: Log, disk: Disk, timeline: Timeline) -> Problem | None:
-    """When the live file is gone or empty though nobody emptied it, the newest rotation takes its place.
+def lost(paths: Paths, timeline: Timeline) -> Path | None:
+    """The newest rotation, when the live file is gone or empty though nobody emptied it.
 
     kimi-cli leaves a session like that when it is killed in a revert or a compaction. Raises `OSError`."""
+    missing = not paths.live.exists()
+    if not missing and (paths.live.stat().st_size or _was_emptied(timeline)):
+        return None
+    return next((path for path in _newest_first(paths) if _size(path)), None)
+
+
+def bring_back(newest: Path, log: Log, disk: Disk, timeline: Timeline) -> Problem:
+    """It takes the live file's place. Raises `OSError`."""
     live = log.paths.live
-    missing = not live.exists()
-    if (not missing and live.stat().st_size) or not live.parent.is_dir():
-        return None
-    newest = next((path for path in _newest_first(log.paths) if _size(path)), None)
-    if newest is None or (not missing and _was_emptied(timeline)):
-        return None
+    what = "empty" if live.exists() else "missing"
     if timeline.last and timeline.last.why == "foreign" and timeline.last.file == newest.name and newest.stat().st_size:
         disk.replace(newest, live)  # the other program's rename, taken back
     else:
         with open_rotation(newest) as file:
             log.switch([file.read()], keep_old=False, announce=lambda rotation: None)
-    what = "missing" if missing else "empty"
     return Problem(
         live.name, f"The file was {what} after a crash; {newest.name} was put in its place.", kind="recovered"
     )
+
+
+def not_brought_back(newest: Path, live: Path) -> Problem:
+    """For a session that is not ours to mend."""
+    what = f"The conversation is in {newest.name}, which a crash left without a live file; here it cannot be put back."
+    return Problem(live.name, what, kind="disk")
 
 
 def _newest_first(paths: Paths) -> list[Path]:

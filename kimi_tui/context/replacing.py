@@ -8,7 +8,7 @@ from kimi_tui.context import lines
 from kimi_tui.context.log import Piece, Span
 from kimi_tui.context.reading import read_file
 from kimi_tui.context.store import Publish, Store
-from kimi_tui.context.switching import carry_out, described
+from kimi_tui.context.switching import described, replace_with
 from kimi_tui.context.timeline import Switch
 from kimi_tui.context.tokens import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
@@ -19,26 +19,19 @@ def replace(store: Store, index: int, message: Message, usage: int | None, note:
 
     Raises `IndexError` when there is no such message and `OSError`, with nothing changed."""
     with store.writing():
+        if not store.loaded:
+            store.reload()
         spans = array("Q")
         read_file(store.paths.live, spans=spans)
         start, stop = spans[2 * index], spans[2 * index + 1]
         added = lines.joined([] if usage is None else [lines.of_usage(usage, store.now())])
         put = lines.joined(lines.of_messages(message))
         pieces: list[Piece] = [Span(None, 0, start), put, Span(None, stop, store.projection.size), added]
-        store.log.open()
         old = store.projection
         tokens = old.tokens + _difference(store, index, message) if usage is None else usage
         counted = old.counted if usage is None else usage > 0
         switch = described(store, "prune", store.timeline.live_id, None, len(old.history), tokens, counted, note=note)
-        switch = carry_out(store, switch, pieces)
-        fresh, _ = read_file(store.paths.live)
-
-    def publish() -> None:
-        store.projection = store.calibrated(fresh)
-        if switch.file:
-            store.timeline = store.timeline.after(switch)
-
-    return switch, publish
+        return replace_with(store, switch, pieces)
 
 
 def _difference(store: Store, index: int, message: Message) -> int:

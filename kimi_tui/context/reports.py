@@ -6,18 +6,18 @@ A pure function of the file: after a restart the pending part is estimated as it
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from itertools import pairwise
 
-from kimi_tui.context.tokens import UNIT, Calibration, Cost, text_cost, total
+import msgspec
 
-LOOKED_AT = 4
-"""So many of the newest reports are tried, until one teaches something."""
+from kimi_tui.context.calibration import Calibration, Cost
+from kimi_tui.context.tokens import text_cost, total
 
-_PLAIN, _WIDE = (0.75, 1.35), (0.5, 1.7)
-"""Between which factors the tokenizers of all models lie. What a report counts beyond them is something else: tools."""
+LOOKED_AT = 6
+"""So many of the newest reports teach."""
 
 
-class Report(NamedTuple):
+class Report(msgspec.Struct, frozen=True):
     """An exact count, as the log records it."""
 
     covers: int
@@ -25,27 +25,20 @@ class Report(NamedTuple):
     tokens: int
 
 
+_NOTHING = Report(0, 0)
+
+
 def taught_by(
     reports: Sequence[Report], cost: Callable[[int, int], Cost | None], prompt: str | None
 ) -> Calibration | None:
-    """`cost(start, stop)` is that of these messages, None for such as teach nothing. None when no report teaches."""
-    nothing = Report(0, 0)
-    for number in range(len(reports) - 1, max(-1, len(reports) - 1 - LOOKED_AT), -1):
-        before, report = (reports[number - 1] if number else nothing), reports[number]
+    """`cost(start, stop)` is that of these messages, None for such as teach nothing; of more than `LOOKED_AT` reports
+    the first is only what the second adds to. None when no report teaches."""
+    calibration, taught = Calibration(), False
+    earlier = [_NOTHING, *reports] if len(reports) <= LOOKED_AT else reports
+    for before, report in pairwise(earlier):
         found = cost(before.covers, report.covers)
-        if found is None:
-            continue
-        if before == nothing and prompt:
-            found = total([found, text_cost(prompt)])
-        if _credible(found, report.tokens - before.tokens):
-            calibration = Calibration()
-            untaught = calibration.state
-            calibration.learn(found, report.tokens - before.tokens)
-            if calibration.state != untaught:
-                return calibration
-    return None
-
-
-def _credible(cost: Cost, exact: int) -> bool:
-    least, most = ((cost.plain * plain + cost.wide * wide) / UNIT for plain, wide in zip(_PLAIN, _WIDE, strict=True))
-    return least <= exact <= most
+        if found is not None:
+            if before == _NOTHING and prompt:
+                found = total([found, text_cost(prompt)])
+            taught |= calibration.learn(found, report.tokens - before.tokens)
+    return calibration if taught else None

@@ -61,7 +61,7 @@ async def list_rotations(file_backend: Path) -> list[Rotation]:
 def rotations_of(file_backend: Path) -> list[Rotation]:
     """The same, blocking. Raises `OSError` when the folder cannot be read."""
     paths = Paths.of(file_backend)
-    return rotations_in(paths, build_timeline(paths, Journal(paths, Disk()).read()))
+    return rotations_in(paths, build_timeline(paths.listed(), Journal(paths, Disk()).read()))
 
 
 def rotations_in(paths: Paths, timeline: Timeline) -> list[Rotation]:

@@ -9,27 +9,30 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from array import array
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from kimi_tui.context import index, lines
+from kimi_tui.context import lines
 from kimi_tui.context.adoption import build_timeline
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.disk import Disk, read_at
 from kimi_tui.context.history import thinks
-from kimi_tui.context.index import Index
+from kimi_tui.context.indexing import Indexing
 from kimi_tui.context.journal import Entry, Journal, Label, Pin
 from kimi_tui.context.lines import Line
 from kimi_tui.context.lock import LockHolder, SessionLock, SessionLocked
 from kimi_tui.context.log import Durability, Log, Span
 from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
-from kimi_tui.context.reading import LAZY_ABOVE, fold, read_file
+from kimi_tui.context.reading import fold, without_collector
 from kimi_tui.context.records import Usage
-from kimi_tui.context.recovery import bring_back, clean_up
+from kimi_tui.context.recovery import bring_back, clean_up, lost, not_brought_back
 from kimi_tui.context.timeline import Timeline
-from kimi_tui.context.tokens import Calibration
+
+_NO_FOLDER = (FileNotFoundError, NotADirectoryError)
+"""There is nothing to open, and nothing to lock before something is written."""
 
 _KNOWS_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
@@ -63,14 +66,12 @@ class Store:
         self._read_only = read_only
         self._clock = clock
         self._lock = SessionLock(self.paths.lock)
-        self._index: Index | None = None
-        """Of the file as it was opened. What was appended since is not in it, and is read by the next start."""
-        self._index_of = 0
-        """The generation of the log that it is of."""
-        self._looked_at = (0, 0)
-        """The generation of the log when an index was last thought of, and its size then."""
+        self._indexing = Indexing(self.log, disk)
+        self._torn = False
+        """The last line lacks its end, and the disk has not let us add it yet."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
+        weakref.finalize(self, _let_go, self.log, self._lock)
 
     def calibrated(self, projection: Projection) -> Projection:
         projection.history.calibration = self.calibration
@@ -82,13 +83,14 @@ class Store:
         """Reads the session for writing, or for reading when somebody else writes it. Raises `OSError`."""
         problems: list[Problem] = []
         self._keeps_lock = not self._read_only and self._take_lock(problems)
-        if self._keeps_lock:
-            clean_up(self.paths, self.disk)
-        timeline = build_timeline(self.paths, self.journal.read())
-        if self._keeps_lock and (found := bring_back(self.log, self.disk, timeline)):
-            problems.append(found)
-            timeline = build_timeline(self.paths, self.journal.read())
-        projection, size = self._load(problems, mend=self._keeps_lock)
+        try:
+            with without_collector():
+                timeline = self._look_around(problems)
+                projection, size = self._load(problems, mend=self._keeps_lock)
+        except BaseException:
+            self._lock.release()
+            self._keeps_lock = False
+            raise
 
         def publish() -> None:
             self.projection, self.log.size, self.timeline = projection, size, timeline
@@ -97,11 +99,28 @@ class Store:
 
         return publish
 
+    def _look_around(self, problems: list[Problem]) -> Timeline:
+        """The tree of timelines, after what a crash left behind was put in order (when the session is ours)."""
+        listing = self.paths.listed()
+        if self._keeps_lock:
+            listing = clean_up(listing, self.disk)
+        told = self.journal.read()
+        timeline = build_timeline(listing, told)
+        if self._keeps_lock and told.unfinished:
+            self.journal.done(told.unfinished)
+        newest = lost(self.paths, timeline)
+        if newest and not self._keeps_lock:
+            problems.append(not_brought_back(newest, self.paths.live))
+        elif newest:
+            problems.append(bring_back(newest, self.log, self.disk, timeline))
+            timeline = build_timeline(self.paths.listed(), self.journal.read())
+        return timeline
+
     def _take_lock(self, problems: list[Problem]) -> bool:
         try:
-            self.holder = self._lock.acquire() if self.paths.folder.is_dir() else None
+            self.holder = self._lock.acquire()
         except OSError as error:
-            if error.errno in _KNOWS_NO_LOCKS:
+            if error.errno in _KNOWS_NO_LOCKS or isinstance(error, _NO_FOLDER):
                 return True
             what = f"The session cannot be written here ({os.strerror(error.errno or 0)})."
             problems.append(Problem(self.paths.lock.name, what, kind="disk"))
@@ -110,31 +129,16 @@ class Store:
 
     def _load(self, problems: list[Problem], *, mend: bool) -> tuple[Projection, int]:
         try:
-            projection, torn = self._read()
+            projection, torn = self._indexing.read()
         except FileNotFoundError:
             return self.calibrated(Projection(self.paths.live.name)), 0
-        if torn and mend and projection.size:
-            problems.append(_told_as_torn(projection))
+        self._torn = torn and projection.size > 0
+        if self._torn and mend:
             self.log.size = projection.size
-            self.log.append(b"\n", sync=True)
-            projection.seal()
+            with contextlib.suppress(OSError):  # the first write tries again; reading needs no room on the disk
+                self._seal(projection)
+            problems.append(_told_as_torn(projection, closed=not self._torn))
         return self.calibrated(projection), projection.size
-
-    def _read(self) -> tuple[Projection, bool]:
-        """The live file, by its index when there is one to believe."""
-        self._index_of = self.log.generation
-        found = index.load(self.paths.live, self.paths.index)
-        if found is not None:
-            projection, self._index = found
-            with self.paths.live.open("rb") as file:
-                file.seek(projection.size)
-                return projection, fold(file, projection, lazy=True)
-        status, spans = self.paths.live.stat(), array("Q")
-        lazy_above = index.WORTH_IT if os.name == "posix" else LAZY_ABOVE
-        projection, torn = read_file(self.paths.live, lazy_above=lazy_above, spans=spans)
-        worth_it = projection.size >= index.WORTH_IT and os.name == "posix"
-        self._index = index.make(projection, spans, status) if worth_it and not torn else None
-        return projection, torn
 
     # --- writing ---
 
@@ -169,9 +173,11 @@ class Store:
 
     def _catch_up(self) -> None:
         state = self.log.state()
-        if state == "grown":
+        if state == "ours" and self._torn:
+            self._seal(self.projection)
+        elif state == "grown" and not self._torn:
             self._take_in_tail()
-        elif state == "replaced":
+        elif state in ("grown", "replaced"):
             self._take_in_whole()
         elif state == "missing":
             self.log.switch([Span(None, 0, self.log.size)], keep_old=False, announce=_nobody)
@@ -188,7 +194,7 @@ class Store:
             torn = fold(file, self.projection)
         self.log.size = self.projection.size
         if torn:
-            self._seal()
+            self._seal(self.projection)
         count = len(self.projection.history) - before
         self._tell(f"Another program writes to this file too; {count} message{'s' * (count != 1)} came in.", "foreign")
 
@@ -198,11 +204,15 @@ class Store:
         self.log.open()
         with self.paths.live.open("rb") as file:
             if read_at(file.fileno(), 1, size - 1) != b"\n":
-                self._seal()
+                self._seal(self.projection)
 
-    def _seal(self) -> None:
-        self.log.append(b"\n", sync=True)
-        self.projection.seal()
+    def _seal(self, projection: Projection) -> None:
+        """Closes the last line. Needs no sync: if it is lost the line is torn again, and what follows is synced with
+        it."""
+        self._torn = True
+        self.log.append(b"\n")
+        self._torn = False
+        projection.seal()
 
     def _take_in_whole(self) -> None:
         self.log.close()
@@ -214,7 +224,7 @@ class Store:
         problems: list[Problem] = []
         self.projection, self.log.size = self._load(problems, mend=True)
         self.problems += problems + self.projection.problems
-        self.timeline = build_timeline(self.paths, self.journal.read())
+        self.timeline = build_timeline(self.paths.listed(), self.journal.read())
         self.loaded = True
 
     def _tell(self, what: str, kind: str) -> None:
@@ -289,39 +299,26 @@ class Store:
         return _nothing
 
     def index_is_due(self) -> bool:
-        """Much has been appended since the index was written, or since a switch."""
-        generation, size = self._looked_at
-        if generation != self.log.generation or not size:
-            self._looked_at = (self.log.generation, self.log.size)
-            return False
-        return self._keeps_lock and os.name == "posix" and self.log.size - size >= index.EVERY
+        """The next start would have much to read that no index knows."""
+        return self._keeps_lock and self._indexing.is_due()
 
     def renew_index(self) -> Publish:
-        """Writes it as of now, so that the next start is fast even after a kill. Changes nothing else, and may run
-        beside everything else but `close`. A disk that refuses is no harm."""
-        generation = self.log.generation
-        self._looked_at = (generation, self.log.size)
-        old = self._index if self._index_of == generation else None
-        made: Index | None = None
-        with contextlib.suppress(OSError):
-            made = index.renewed(old, self.paths.live)
-            if made is not None:
-                index.save(made, self.paths.live, self.paths.index, self.disk)
-
-        def publish() -> None:
-            if made is not None and generation == self.log.generation:
-                self._index, self._index_of = made, generation
-
-        return publish
+        """Writes it as of now; see `Indexing.renew`."""
+        return self._indexing.renew()
 
     def close(self) -> Publish:
-        same_file = self._index_of == self.log.generation and self.log.state() == "ours"
-        if self._index is not None and self._keeps_lock and same_file:
-            index.save(self._index, self.paths.live, self.paths.index, self.disk)
+        if self._keeps_lock:
+            self._indexing.save()
         self.log.close()
         self._lock.release()
         self._keeps_lock = False
         return _nothing
+
+
+def _let_go(log: Log, lock: SessionLock) -> None:
+    """A context that was dropped without being closed, as kimi-cli's always are, holds nothing any more."""
+    log.close()
+    lock.release()
 
 
 def _nothing() -> None:
@@ -332,11 +329,13 @@ def _nobody(rotation: str) -> None:
     """A switch that leaves no rotation has nobody to tell."""
 
 
-def _told_as_torn(projection: Projection) -> Problem:
+def _told_as_torn(projection: Projection, *, closed: bool) -> Problem:
     """One word about the last line, in place of what was said of it as damaged."""
     what = "The last record had no line end; it has one now."
     start = None
     if projection.left_out and projection.left_out[-1][1] == projection.size:
         start = projection.problems.pop().byte
         what = "The last record was cut off in the middle; it is kept, and closed so that it can harm no other."
-    return Problem(projection.name, what, projection.lines, start, "repaired")
+    if not closed:
+        what = "The last record has no line end; the disk has no room for one, so it gets it with the next write."
+    return Problem(projection.name, what, projection.lines, start, "repaired" if closed else "disk")

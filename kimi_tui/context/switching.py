@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from kimi_tui.context import lines
+from kimi_tui.context.calibration import Calibration
 from kimi_tui.context.lines import Line
 from kimi_tui.context.log import Piece, Span
 from kimi_tui.context.packed import packed_path, unpack
@@ -19,7 +20,7 @@ from kimi_tui.context.reading import read_file
 from kimi_tui.context.records import without_surrogates
 from kimi_tui.context.store import Publish, Store
 from kimi_tui.context.timeline import Switch, new_id
-from kimi_tui.context.tokens import Calibration, estimate_text_tokens
+from kimi_tui.context.tokens import estimate_text_tokens
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SwitchWhy
 
@@ -170,14 +171,33 @@ def _copied(path: Path, ranges: Sequence[Range]) -> list[Piece]:
     return [data[start:stop] for start, stop in ranges]
 
 
-def replace_with(store: Store, why: SwitchWhy, pieces: Sequence[Piece], note: str = "") -> tuple[Switch, Publish]:
-    """The live file becomes these pieces and is read anew."""
+def replace_with(store: Store, switch: Switch, pieces: Sequence[Piece]) -> tuple[Switch, Publish]:
+    """The live file becomes these pieces. Needs the session (`writing`).
+
+    What they say is read before they take its place, as nothing may fail after that. Raises `OSError`."""
+    store.log.open()
+    fresh = Projection()
+
+    def read() -> None:
+        nonlocal fresh
+        fresh, _ = read_file(store.paths.new(os.getpid()))
+        fresh.name = store.paths.live.name
+
+    switch = carry_out(store, switch, pieces, check=read)
+
+    def publish() -> None:
+        store.projection = store.calibrated(fresh)
+        store.timeline = store.timeline.after(switch)
+
+    return switch, publish
+
+
+def repaired(store: Store, pieces: Sequence[Piece], note: str) -> tuple[Switch, Publish]:
+    """The live file becomes what is whole of it. Raises `OSError`."""
     with store.writing():
-        store.log.open()
         old = store.projection
         same = (len(old.history), old.tokens, old.counted)
-        switch = carry_out(store, described(store, why, store.timeline.live_id, None, *same, note), pieces)
-    return switch, store.reload
+        return replace_with(store, described(store, "repair", store.timeline.live_id, None, *same, note), pieces)
 
 
 def prepend(store: Store, text: str) -> Publish:
@@ -240,12 +260,17 @@ def described(
     )
 
 
-def carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
-    """The switch with its rotation's name; without one when there was nothing to leave behind."""
+def carry_out(
+    store: Store, switch: Switch, pieces: Sequence[Piece], check: Callable[[], None] = lambda: None
+) -> Switch:
+    """The switch with its rotation's name; without one when there was nothing to leave behind.
+
+    `check` is called when the new file is complete and nothing has happened yet, and may refuse."""
     named = switch
 
     def announce(rotation: str) -> None:
         nonlocal named
+        check()
         named = msgspec.structs.replace(switch, file=rotation)
         store.journal.begin(named)
 
@@ -256,5 +281,5 @@ def carry_out(store: Store, switch: Switch, pieces: Sequence[Piece]) -> Switch:
     else:
         store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
     if named.file:
-        store.journal.done(named)
+        store.journal.done([named.id])
     return named

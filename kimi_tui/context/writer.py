@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.thread import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 
 from kimi_tui.context.store import Publish
@@ -14,11 +16,15 @@ from kimi_tui.context.store import Publish
 T = TypeVar("T")
 
 
+@cache
+def _threads(process: int) -> ThreadPoolExecutor:
+    """Of our own: what others do in threads must not hold a log up. One set a process: a forked one has no threads."""
+    return ThreadPoolExecutor(16, thread_name_prefix="context")
+
+
 class Writer:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="context")
-        """Of our own: what others do in threads must not hold the log up."""
 
     async def at_once(self, work: Callable[[], Publish]) -> None:
         """For what takes microseconds: done on the spot."""
@@ -26,18 +32,19 @@ class Writer:
             work()()
 
     async def in_thread(self, work: Callable[[], tuple[T, Publish]]) -> T:
-        """For what may wait for the disk."""
+        """For what may wait for the disk.
+
+        Neither the thread nor the loop holds on to the work afterwards: a context that is dropped is gone at once."""
         async with self._turn:
-            job = self._thread.submit(work)
+            todo, done = [work], list[tuple[T, Publish]]()
+            job = _threads(os.getpid()).submit(lambda: done.append(todo.pop()()))
             try:
-                result, publish = await asyncio.wrap_future(job)
-            except asyncio.CancelledError:
+                await asyncio.wrap_future(job)
+            finally:
                 await _ended(job)
-                if not job.cancelled() and job.exception() is None:  # the disk has changed, and so must memory
-                    job.result()[1]()
-                raise
-            publish()
-            return result
+                for _, publish in done:  # when the caller was cancelled, too: the disk has changed, so memory must
+                    publish()
+            return done.pop()[0]
 
     async def change(self, work: Callable[[], Publish]) -> None:
         await self.in_thread(lambda: (None, work()))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from kimi_tui import resources
-from kimi_tui.llm.pairing import IdStyle, interrupted_result, pair_calls
+from kimi_tui.llm.pairing import CallIds, IdStyle, interrupted_result, pair_calls
 from kimi_tui.protocol.messages import ContentPart, Message, OpaquePart, TextPart, ThinkPart
 
 _NOTIFICATION = "<notification "
@@ -24,9 +24,14 @@ def prepare_history(history: Sequence[Message], style: IdStyle = "kept") -> list
     Calls are paired with their results, messages without content are left out, user messages merged; it starts and
     does not end with the assistant's word turned into a user message where needed.
     """
+    return _framed(paired_and_merged(history, CallIds(style)))
+
+
+def paired_and_merged(history: Sequence[Message], ids: CallIds) -> list[Message]:
+    """The same for a part of a history, without a look at how it begins and ends."""
     spoken = [_as_user(message) if message.role == "system" else message for message in history]
-    kept = [message for message in pair_calls(spoken, style) if _says_something(message)]
-    return _merge(_framed(kept), lambda message: message.role == "user")
+    kept = [message for message in pair_calls(spoken, ids) if says_something(message)]
+    return _merge(kept, lambda message: message.role == "user")
 
 
 def _answered(history: Sequence[Message]) -> list[Message]:
@@ -66,7 +71,7 @@ def _as_user(message: Message) -> Message:
     return Message(role="user", content=[TextPart(text=f"<system>{message.text(chr(10))}</system>")])
 
 
-def _says_something(message: Message) -> bool:
+def says_something(message: Message) -> bool:
     if message.role == "tool" or (message.role == "assistant" and message.tool_calls):
         return True
     return any(_is_content(part) for part in message.content)
@@ -81,7 +86,12 @@ def _is_content(part: ContentPart) -> bool:
 
 def _framed(history: list[Message]) -> list[Message]:
     """The first word and the last are never the assistant's."""
-    nudge = Message(role="user", content=[TextPart(text=resources.prompt("llm/continue"))])
+    nudge = go_on()
     if not history or history[0].role == "assistant":
         history = [nudge, *history]
     return [*history, nudge] if history[-1].role == "assistant" else history
+
+
+def go_on() -> Message:
+    """What is said for the user where nothing was."""
+    return Message(role="user", content=[TextPart(text=resources.prompt("llm/continue"))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -20,6 +21,17 @@ class ToolSpec:
     description: str
     parameters: dict[str, Any]
     """JSON schema of the arguments."""
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """As the OpenAI protocol has it."""
+        named = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": named}
+
+    @property
+    def counted(self) -> str:
+        """The text that a tool's tokens are those of: most models are shown what is sent, as it stands."""
+        return json.dumps(self.sent, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

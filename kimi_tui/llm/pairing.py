@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,9 +37,13 @@ class _Asked:
 class CallIds:
     """Hands out ids that are unique in one request. The same history always gets the same ids, so caches hold."""
 
-    def __init__(self, style: IdStyle = "kept") -> None:
+    def __init__(self, style: IdStyle = "kept", used: Iterable[str] = ()) -> None:
         self._style = style
-        self._used: set[str] = set()
+        self._used = set(used)
+
+    def copy(self) -> CallIds:
+        """For a part that may be said otherwise in the next request."""
+        return CallIds(self._style, self._used)
 
     def unique(self, wanted: str) -> str:
         """That id, or one like it when it is taken or not in the style."""
@@ -63,13 +67,13 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def pair_calls(history: Sequence[Message], style: IdStyle = "kept") -> list[Message]:
+def pair_calls(history: Sequence[Message], ids: CallIds | None = None) -> list[Message]:
     """The history with every call answered right after it, in call order, by one result.
 
     A result belongs to the nearest message before it that made a call of its id. Missing results are filled in as
     interrupted, results without a call are dropped, ids that are empty or used again are replaced.
     """
-    ids = CallIds(style)
+    ids = ids or CallIds()
     paired: list[Message] = []
     for item in _gather(history):
         if isinstance(item, _Asked):

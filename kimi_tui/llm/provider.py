@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kimi_tui.llm.history import prepare_history
+from kimi_tui.llm.history import go_on, paired_and_merged
 from kimi_tui.llm.model import Request, ToolSpec
-from kimi_tui.llm.pairing import IdStyle
+from kimi_tui.llm.pairing import CallIds, IdStyle
+from kimi_tui.llm.settled import settled_length
 from kimi_tui.llm.text import sendable
-from kimi_tui.llm.written import Memory, Written
+from kimi_tui.llm.written import Front, Memory, Recall, Written
 from kimi_tui.protocol.messages import (
     AudioURLPart,
     ContentPart,
@@ -57,37 +58,53 @@ def to_provider(request: Request, dialect: Dialect) -> list[dict[str, Any]]:
 
 def written(request: Request, dialect: Dialect, memory: Memory) -> list[Written]:
     """The same, as text too. `memory` knows what the last request was made of, and need not make it again."""
-    messages: list[Written] = []
-    if request.system.strip():
-        messages.append(Written({"role": "system", "content": sendable(request.system)}))
+    with memory.of(dialect) as recall:
+        front = recall.front if recall.front.opens(request.history) else Front(ids=CallIds(dialect.ids))
+        rest = request.history[len(front.messages) :]
+        settled = settled_length(rest)
+        recall.front = front = _grown(front, rest[:settled], dialect, recall)
+        said = _said(front, rest[settled:], front.ids.copy(), dialect, recall)
+    if not said or said[-1].value["role"] == "assistant":
+        _say(said, _user_parts(go_on().content, dialect))
+    system = sendable(request.system)
+    return [Written({"role": "system", "content": system}), *said] if system.strip() else said
+
+
+def _grown(front: Front, more: Sequence[Message], dialect: Dialect, recall: Recall) -> Front:
+    """The front with settled messages that follow it."""
+    if not more:
+        return front
+    ids = front.ids.copy()
+    said = _said(front, more, ids, dialect, recall)
+    return Front([*front.messages, *more], said, ids, {**front.entries, **recall.asked})
+
+
+def _said(front: Front, more: Sequence[Message], ids: CallIds, dialect: Dialect, recall: Recall) -> list[Written]:
+    """The front, and messages that follow it. A conversation does not begin with the assistant's word."""
+    messages = list(front.written)
     pictures: list[dict[str, Any]] = []
 
     def shaped(message: Message) -> Written:
         return Written(_assistant(message, dialect) if message.role == "assistant" else _result(message, dialect))
 
-    with memory.of(dialect) as known:
-        for message in prepare_history(request.history, dialect.ids):
-            if pictures and message.role != "tool":
-                _say(messages, pictures)
-                pictures = []
-            if message.role == "user":
-                _say(messages, _user_parts(message.content, dialect))
-                continue
-            messages.append(known(message, shaped))
-            pictures += _pictures(message, dialect) if message.role == "tool" else []
+    for message in paired_and_merged(more, ids):
+        if pictures and message.role != "tool":
+            _say(messages, pictures)
+            pictures = []
+        if message.role == "user":
+            _say(messages, _user_parts(message.content, dialect))
+            continue
+        if not messages:
+            _say(messages, _user_parts(go_on().content, dialect))
+        messages.append(recall.known(message, shaped))
+        pictures += _pictures(message, dialect) if message.role == "tool" else []
     if pictures:
         _say(messages, pictures)
     return messages
 
 
 def tools_to_provider(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
-        }
-        for tool in tools
-    ]
+    return [tool.sent for tool in tools]
 
 
 def _say(messages: list[Written], parts: list[dict[str, Any]]) -> None:

@@ -6,11 +6,14 @@ A request says again all that the one before it said. Of that, nothing is made a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from kimi_tui.llm.model import ToolSpec
+from kimi_tui.llm.pairing import CallIds
 from kimi_tui.llm.text import rough_tokens
 from kimi_tui.protocol.messages import Message
 
@@ -40,6 +43,22 @@ class Written:
 
 Make = Callable[[Message], Written]
 Known = Callable[[Message, Make], Written]
+Entry = tuple[Message, Written]
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The part of a history that will look the same in every later request, and how it looks."""
+
+    messages: Sequence[Message] = ()
+    written: Sequence[Written] = ()
+    ids: CallIds = field(default_factory=CallIds)
+    """Those of its calls are taken."""
+    entries: Mapping[int, Entry] = field(default_factory=dict)
+
+    def opens(self, history: Sequence[Message]) -> bool:
+        """Whether there is such a part, and the history begins with it."""
+        return 0 < len(self.messages) <= len(history) and all(map(operator.is_, self.messages, history))
 
 
 class Memory:
@@ -47,25 +66,16 @@ class Memory:
     stored message never changes. May be used by several threads; at worst something is made twice."""
 
     def __init__(self) -> None:
-        self._last: tuple[Hashable, dict[int, tuple[Message, Written]]] = (None, {})
+        self._last: tuple[Hashable, dict[int, Entry], Front] = (None, {}, Front())
         self._tools: tuple[tuple[ToolSpec, ...], list[Written]] = ((), [])
 
     @contextmanager
-    def of(self, dialect: Hashable) -> Iterator[Known]:
+    def of(self, dialect: Hashable) -> Iterator[Recall]:
         """Within the block: looks a message up, or has it made. After it, only what was asked for is still known."""
-        made_for, last = self._last
-        before = last if made_for == dialect else {}
-        now: dict[int, tuple[Message, Written]] = {}
-
-        def known(message: Message, make: Make) -> Written:
-            found = before.get(id(message))
-            if found is None or found[0] is not message:
-                found = (message, make(message))
-            now[id(message)] = found
-            return found[1]
-
-        yield known
-        self._last = (dialect, now)
+        made_for, entries, front = self._last
+        recall = Recall(entries, front) if made_for == dialect else Recall({}, Front())
+        yield recall
+        self._last = (dialect, recall.asked, recall.front)
 
     def tools(
         self, specs: Sequence[ToolSpec], make: Callable[[Sequence[ToolSpec]], list[dict[str, Any]]]
@@ -76,6 +86,23 @@ class Memory:
             found = [Written(value) for value in make(specs)]
             self._tools = (tuple(specs), found)
         return found
+
+
+class Recall:
+    """The memory of one request while it is made."""
+
+    def __init__(self, entries: Mapping[int, Entry], front: Front) -> None:
+        self._before, self._settled = entries, front.entries
+        self.front = front
+        self.asked: dict[int, Entry] = {}
+
+    def known(self, message: Message, make: Make) -> Written:
+        """What the message looks like."""
+        found = self._before.get(id(message)) or self._settled.get(id(message))
+        if found is None or found[0] is not message:
+            found = (message, make(message))
+        self.asked[id(message)] = found
+        return found[1]
 
 
 def as_json(fields: dict[str, Any], **lists: Sequence[Written]) -> bytes:

@@ -79,6 +79,7 @@ class Hosting:
             "servers": [dataclasses.asdict(view) for view in self._servers.status()],
             "tools": tools,
             "prompts": [dataclasses.asdict(prompt) for prompt in self._servers.prompts()],
+            "resources": [(server, dataclasses.asdict(one)) for server, one in self._servers.resources()],
         }
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> McpResult:

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import shlex
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class McpTool:
 
 
 class Server:
-    """`changed` is called on every change of state, tools or error; `failed` once for a row of failures."""
+    """`changed` is called on every change of state, tools or error; `notice` is told once of a row of failures."""
 
     def __init__(
         self,
@@ -65,16 +66,18 @@ class Server:
         work_dir: str,
         grants: Grants,
         changed: Callable[[], None],
-        failed: Callable[[str], None],
+        notice: Callable[[str], None],
     ) -> None:
         self.config = config
         self.tools: tuple[McpTool, ...] = ()
         self.prompts: tuple[McpPrompt, ...] = ()
         self.has_resources = False
+        self.resources_known: tuple[McpResource, ...] = ()
+        """What can be read there, as it was told when it became ready."""
         self.settled = asyncio.Event()
         """It has become ready, or has failed, at least once since it was started."""
         self.door = Door(config, grants, changed)
-        self._work_dir, self._grants, self._changed, self._failed = work_dir, grants, changed, failed
+        self._work_dir, self._grants, self._changed, self._notice = work_dir, grants, changed, notice
         self._state: McpState = "stopped"
         self._error = ""
         self._retry_at: float | None = None
@@ -96,6 +99,7 @@ class Server:
             transport=self.config.transport,
             target=self.config.shown_target,
             tools=tuple(tool.name for tool in self.tools),
+            originals=tuple(tool.original for tool in self.tools),
             prompts=tuple(prompt.name for prompt in self.prompts),
             resources=self.has_resources,
             error=self._error,
@@ -216,19 +220,21 @@ class Server:
             self._client = client
             self._error = ""
             self._set("ready")
+            await self._look_for_reading(client)
             while not self._ended:
                 await self._news.wait()
                 self._news.clear()
                 if not self._ended:
                     await self._look(client)
                     self._changed()
+                    await self._look_for_reading(client)
 
     async def _another_attempt(self, fault: str, hopeless: bool) -> bool:
         """Tell what went wrong, and wait until it is time to try again. False: not by itself."""
         self._offer_nothing()
         self._error = fault
         if self._failures == 0:
-            self._failed(fault)
+            self._notice(f"the MCP server {self.name} does not work: {fault}; /mcp shows how it stands")
         again = not hopeless and self._failures < len(WAITS)
         wait = WAITS[self._failures] if again else 0.0
         self._failures += 1
@@ -241,12 +247,12 @@ class Server:
     def _lock(self) -> None:
         """Wait for the user."""
         self._offer_nothing()
-        self._error = f"it wants you to sign in: /mcp, or kimi-tui mcp auth {self.name}"
-        self._failed(self._error)
+        self._error = f"it wants you to sign in: s in /mcp, or kimi-tui mcp auth {shlex.quote(self.name)}"
+        self._notice(f"the MCP server {self.name}: {self._error}")
         self._set("locked")
 
     def _offer_nothing(self) -> None:
-        self.tools, self.prompts, self.has_resources = (), (), False
+        self.tools, self.prompts, self.has_resources, self.resources_known = (), (), False, ()
 
     async def _look(self, client: Client) -> None:
         """What it offers now. Only tools must be told in good order for a server to be of use."""
@@ -255,16 +261,24 @@ class Server:
         self.has_resources = capabilities.resources is not None
         self.prompts = await prompts_of(self.name, client) if capabilities.prompts is not None else ()
 
+    async def _look_for_reading(self, client: Client) -> None:
+        """What it has for reading: nobody waits for that, and a server that cannot tell is of use all the same."""
+        if self.has_resources and not self._ended:
+            with contextlib.suppress(McpFault):
+                self.resources_known = tuple(await self.resources())
+                self._changed()
+
     async def _listed(self, client: Client) -> tuple[McpTool, ...]:
         found: dict[str, McpTool] = {}
         cursor: str | None = None
         while len(found) < TOOLS:
+            known = len(found)
             page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
                 made = self._tool(tool)
                 found.setdefault(made.name, made)
             cursor = page.next_cursor
-            if not cursor or not page.tools:
+            if not cursor or len(found) == known:  # a list that goes round brings nothing new
                 break
         return tuple(found.values())[:TOOLS]
 

@@ -7,7 +7,7 @@ turn comes, and refuses at once when nobody is there. Tools use `permit`, which 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
@@ -61,17 +61,16 @@ class AllowRule:
         return fnmatchcase(tool, self.tool) or (self.literal and any({tool, self.tool} <= kin for kin in _KIN))
 
     def _admits_command(self, command: str) -> bool:
-        if command == self.pattern:
-            return True
-        if self.literal:
-            return False
-        if self.pattern == "*":
+        if command == self.pattern or (self.pattern == "*" and not self.literal):
             return True
         parts = simple_commands(command)
-        return parts is not None and all(self._matches(" ".join(words)) for words in parts)
+        return parts is not None and all(map(self.admits_words, parts))
 
-    def _matches(self, words: str) -> bool:
-        return fnmatchcase(words, self.pattern) or (self.pattern.endswith(" *") and words == self.pattern[:-2])
+    def admits_words(self, words: Sequence[str]) -> bool:
+        """Whether it covers one simple command."""
+        told = " ".join(words)
+        fits = fnmatchcase(told, self.pattern) or (self.pattern.endswith(" *") and told == self.pattern[:-2])
+        return fits and self._is_for("Shell") and not self.literal
 
     def _full_pattern(self) -> str:
         return str(Path.home()) + self.pattern[1:] if self.pattern.startswith("~/") else self.pattern
@@ -132,12 +131,16 @@ class Approvals:
             return Decision(True, by="yolo")
         if self._admitted(self.rules, view):
             return Decision(True, by="rule")
-        if self._admitted(self.session, view):
+        if self._admitted([*self.rules, *self.session], view):
             return Decision(True, by="session")
         return None if self.attended else Decision(False, by="nobody")
 
-    def _admitted(self, rules: Iterable[AllowRule], view: ApprovalView) -> bool:
-        return any(rule.admits(view, self._work_dir) for rule in rules)
+    def _admitted(self, rules: Sequence[AllowRule], view: ApprovalView) -> bool:
+        """By one rule; or each command of a list or pipeline by one of its own."""
+        if any(rule.admits(view, self._work_dir) for rule in rules):
+            return True
+        parts = simple_commands(view.detail) if view.tool == "Shell" else None
+        return parts is not None and all(any(rule.admits_words(words) for rule in rules) for words in parts)
 
     async def _asked(self, view: ApprovalView) -> Decision:
         answer, feedback = await self._ask(view)

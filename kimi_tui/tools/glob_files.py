@@ -122,7 +122,7 @@ def _folders(files: Iterable[str]) -> set[str]:
 
 
 def _told(place: Place, name: str) -> str:
-    return spell(name if place.shown == "." else f"{place.shown}/{name}")
+    return spell(name if place.shown == "." else f"{place.shown.removesuffix('/')}/{name}")
 
 
 def _listed(names: list[str], complete: bool) -> ToolResult:

@@ -109,7 +109,8 @@ class ExitPlanMode:
         return await self._go(plan, "")
 
     async def _choose(self, options: list[Approach], plan: str, call: Call) -> ToolResult:
-        """The question shows the ways; an answer in other words is what the user wants changed."""
+        """The question shows the ways, the card the plan; an answer in other words is what the user wants changed."""
+        call.emit(plan)
         labels = [option.label for option in options]
         shown = [QuestionOption(option.label, option.description) for option in options]
         shown.append(QuestionOption(KEEP_PLANNING, "Stay in plan mode."))

@@ -13,7 +13,9 @@ from kimi_tui.tools.base import Call, Params, ToolResult, failed
 
 
 class SendDMailParams(Params):
-    message: str = Field(description="What your past self should know: what you found, what is done, what to do now.")
+    message: str = Field(
+        min_length=1, description="What your past self should know: what you found, what is done, what to do now."
+    )
     checkpoint_id: int = Field(description="The checkpoint to go back to, as the `CHECKPOINT` notes number them.", ge=0)
 
 

@@ -13,6 +13,7 @@ from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import one_line
 
 UNDO = "alt+u takes it back"
+NOT_WORTH_IT = "nothing was gained: a summary of so little is as long as what it stands for"
 NAME = 80
 """Signs of a command or a task that are told."""
 
@@ -68,6 +69,7 @@ def _jumped(switch: SwitchView, can_undo: bool) -> Toast:
     title, figures = switch_words(switch)
     if switch.why == "compact":
         figures = f"{count(switch.tokens_before)} → {count(switch.tokens_after)} tokens"
+        figures += f"\n{NOT_WORTH_IT}" if switch.tokens_after >= switch.tokens_before else ""
     text = f"{title[:1].upper()}{title[1:]}" + (f": {figures}" if figures else "")
     return Toast(f"{text}\n{UNDO}" if can_undo else text)
 

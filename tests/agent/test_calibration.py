@@ -9,6 +9,8 @@ import pytest
 
 from kimi_tui.agent.compaction.compact import over_limit
 from kimi_tui.context import Calibration, Learned, estimate_text_tokens
+from kimi_tui.context.tokens import text_cost
+from kimi_tui.llm.provider import tools_to_provider
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol.commands import MeasureContext, SwitchModel
 from kimi_tui.protocol.events import ContextMeasured, TokensChanged
@@ -38,7 +40,7 @@ async def test_the_bar_the_trigger_and_the_breakdown_agree_with_what_was_learned
     async with bench(tmp_path, learning(tmp_path), tools=[Echo()], learned=learned) as it:
         await it.turn("one")
         known = learned.of("scripted")
-        assert known.wide < 0.9
+        assert known.tokens(text_cost(CHINESE)) == pytest.approx(WIDE, rel=0.05)
         pending = message("user", CHINESE)
         await it.desk.context.append_message(pending)
         it.desk.tell_tokens()
@@ -52,7 +54,7 @@ async def test_the_bar_the_trigger_and_the_breakdown_agree_with_what_was_learned
 @pytest.mark.parametrize(("room", "due"), [(0, True), (1, False)])
 async def test_the_trigger_fires_at_the_very_token_that_the_bar_shows(tmp_path: Path, room: int, due: bool) -> None:
     learned = Learned()
-    learned.of("scripted").wide = 0.7
+    learned.of("scripted").learn(text_cost(CHINESE), WIDE)
     async with bench(tmp_path, ScriptedModel(window=100_000), learned=learned, loop=quick()) as it:
         limit = it.desk.tokens().trigger
         pending = message("user", CHINESE)
@@ -72,9 +74,20 @@ async def test_before_the_first_report_the_system_prompt_and_the_tools_count(tmp
         assert by_name["system"] > 0 < by_name["tools"]
 
 
+async def test_a_tool_counts_as_the_text_that_is_sent_of_it(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(says("so", None)), tools=[Echo()]) as it:
+        await it.turn("one")
+        [tool] = it.desk.toolset.specs()
+        assert [json.loads(tool.counted)] == tools_to_provider([tool])
+        [share] = [share for share in (await measured(it)).shares if share.category == "tools"]
+        assert share.tokens == pytest.approx(it.desk.context.estimate([message("user", tool.counted)]), abs=2), (
+            "rounded"
+        )
+
+
 async def test_another_model_is_reckoned_by_what_is_known_of_it(tmp_path: Path) -> None:
     learned = Learned()
-    learned.of("scripted").wide = 0.6
+    learned.of("scripted").learn(text_cost(CHINESE), WIDE)
     async with bench(tmp_path, ScriptedModel(says("so", None)), learned=learned) as it:
         other = ScriptedModel()
         other._view = type(other.view)("other", window=100_000)
@@ -103,4 +116,4 @@ async def test_the_next_session_starts_with_what_this_one_learned(tmp_path: Path
     model = script(tmp_path, *replies)
     await play(LaunchOptions(work_dir=tmp_path, model=model, yolo=True), "one", "two")
     kept = json.loads((home / "calibration.json").read_text())
-    assert list(kept) == [model] and kept[model][1] < 0.9
+    assert list(kept) == [model] and tuple(kept[model]) != Calibration.for_model(model).state

@@ -42,6 +42,7 @@ from kimi_tui.protocol.events import (
     ModesChanged,
     Noticed,
     PromptReturned,
+    QueueChanged,
     RotationsListed,
     SessionOpened,
     SessionsListed,
@@ -327,3 +328,16 @@ async def test_the_model_is_closed_with_the_agent(tmp_path: Path) -> None:
     async with bench(tmp_path, model):
         assert not model.closed
     assert model.closed
+
+
+async def test_a_model_that_gets_ready_while_the_program_ends_starts_no_turn(tmp_path: Path) -> None:
+    model = ScriptedModel(says("too late"))
+    model.prepared.clear()
+    async with bench(tmp_path, model) as it:
+        it.tell(SendPrompt("hi"))
+        await it.until(QueueChanged)
+        it.tell(Close())
+        model.prepared.set()
+        await it.until(Closed)
+        assert not it.agent.busy
+    assert model.requests == []

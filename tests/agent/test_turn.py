@@ -207,12 +207,12 @@ async def test_thinking_alone_is_not_an_answer_to_store_when_stopped(tmp_path: P
         assert it.told()[-1] == "checkpoint 1"
 
 
-def thinks(reason: str = "stop") -> list[Step]:
-    return [ThinkPiece("hm"), Usage(90, 10), Finish(reason)]
+def thinks(reason: str = "stop", text: str = "") -> list[Step]:
+    return [ThinkPiece("hm"), *([TextPiece(text)] if text else []), Usage(90, 10), Finish(reason)]
 
 
 async def test_a_model_that_only_thinks_is_asked_for_an_answer(tmp_path: Path) -> None:
-    async with bench(tmp_path, ScriptedModel(thinks(), thinks("length"), says("42"))) as it:
+    async with bench(tmp_path, ScriptedModel(thinks(text="\n\n"), thinks("length"), says("42"))) as it:
         ended = await it.turn("what is it?")
         assert (ended.reason, ended.steps) == ("done", 3)
         roles = [message.role for message in it.desk.context.history]
@@ -244,7 +244,7 @@ async def test_an_answer_that_was_cut_off_is_said_to_be(tmp_path: Path) -> None:
 
 
 async def test_a_model_that_is_paid_for_nothing_is_asked_for_an_answer(tmp_path: Path) -> None:
-    nothing: list[Step] = [TextPiece("\n"), Usage(90, 1), Finish("stop")]
+    nothing: list[Step] = [Usage(90, 1), Finish("stop")]
     async with bench(tmp_path, ScriptedModel(nothing, says("42"))) as it:
         assert ((await it.turn("what is it?")).reason, it.told()[-2]) == ("done", "assistant: 42")
 

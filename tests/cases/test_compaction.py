@@ -43,7 +43,7 @@ async def test_every_kept_call_has_its_result_on_disk_and_the_other_way_round(
 
 
 async def test_a_context_that_does_not_get_smaller_ends_in_one_plain_fault(tmp_path: Path) -> None:
-    story = [checkpoint(0), user("x " * 9000), assistant("y " * 9000), usage(15_000)]
+    story = [checkpoint(0), user("x " * 9000), assistant("y " * 10_500), usage(15_000)]
     script = {"default": {"text": "Still long. " * 1500, "usage": {"prompt_tokens": 15_000, "completion_tokens": 4500}}}
     async with house(tmp_path, [], session=story, script=script, context_window=16_000) as it:
         ends = [await it.turn("go on") for _ in range(4)]

@@ -125,6 +125,7 @@ SCENARIOS = [
     Scenario("clear", a_session, lambda context: context.clear()),
     Scenario("compaction", a_session, compaction),
     Scenario("new prompt", a_session, lambda context: context.write_system_prompt("You help more.")),
+    Scenario("replace", a_session, lambda context: context.replace_message(4, user("in short"), usage=900)),
     Scenario("go to", a_reverted_session, lambda context: context.go_to("context_1.jsonl")),
     Scenario("undo", a_reverted_session, lambda context: context.undo()),
     Scenario("redo", an_undone_session, lambda context: context.redo()),

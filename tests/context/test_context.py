@@ -204,6 +204,6 @@ async def test_a_guessed_count_teaches_the_estimates_nothing(tmp_path: Path) -> 
         context = Context(tmp_path / str(guessed) / "context.jsonl", calibration=calibration)
         await context.commit(messages=[words], usage=1000, guessed=guessed)
         await context.append_message(words)
-        await context.commit(usage=1000 + 700, guessed=guessed)
+        await context.commit(usage=1000 + 1100, guessed=guessed)
         assert (calibration.state == Calibration().state) is untouched
         await context.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.context import Context, Message, SessionLocked
+from tests.context.scenarios import a_lost_session
 
 GOOD = b'{"role":"user","content":"good"}\n'
 
@@ -148,6 +149,36 @@ async def test_a_second_context_reads_but_does_not_write(path: Path) -> None:
     await first.close()
     third = await opened(path)
     await third.append_message(Message(role="user", content="now mine"))
+
+
+async def test_a_context_that_is_dropped_without_being_closed_lets_go_of_the_session(path: Path) -> None:
+    for number in range(3):
+        context = Context(path)  # the one before is garbage now, as with kimi-cli, where nobody closes
+        await context.restore()
+        assert context.holder is None
+        await context.checkpoint(add_user_message=False)
+        await context.append_message(Message(role="user", content=f"life {number}"))
+    await context.revert_to(2)
+    del context
+    assert [message.text() for message in (await opened(path)).history] == ["life 0", "life 1"]
+
+
+async def test_a_lost_session_that_cannot_be_mended_here_tells_where_the_conversation_is(path: Path) -> None:
+    await a_lost_session(path)
+    reader = Context(path, read_only=True)
+    assert not await reader.restore()
+    assert [problem.kind for problem in reader.problems] == ["disk"]
+    assert "context_1.jsonl" in reader.problems[0].what
+    assert (await opened(path)).problems[0].kind == "recovered"
+
+
+async def test_an_opening_that_fails_lets_go_of_the_session(path: Path) -> None:
+    path.mkdir()
+    failed = Context(path)
+    with pytest.raises(OSError, match="directory"):
+        await failed.restore()
+    path.rmdir()
+    assert (await opened(path)).holder is None
 
 
 async def test_records_that_another_program_appends_are_taken_in(path: Path) -> None:

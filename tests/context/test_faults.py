@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import io
 import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kimi_tui.context import Context
+from kimi_tui.context.disk import Disk
 from tests.context.faulty_disk import CountingDisk, NoLinkDisk, RefusingDisk
-from tests.context.scenarios import SCENARIOS, Scenario, a_session, litter, said_by, told, user
+from tests.context.scenarios import SCENARIOS, Scenario, a_session, a_torn_session, litter, said_by, told, user
 
 ACTING = [scenario for scenario in SCENARIOS if scenario.name not in ("mend", "bring back", "repair")]
 
@@ -104,6 +109,69 @@ async def test_a_cancelled_call_lands_before_or_after(scenario: Scenario, tmp_pa
         assert await said_by(path) == expected
         assert before == after or turns > 0
         turns += 1
+
+
+SWITCHES = ["revert", "dmail", "clear", "compaction", "new prompt", "replace", "go to", "undo", "redo"]
+
+
+class BlindAfterwards(Disk):
+    """Once the new file has its name, no file can be opened any more."""
+
+    def __init__(self) -> None:
+        self.blind = False
+        self.looks = 0
+
+    def replace(self, source: Path, target: Path) -> None:
+        super().replace(source, target)
+        self.blind = True
+
+    def look(self, opening: Callable[..., Any]) -> Callable[..., Any]:
+        def refused(*args: Any, **options: Any) -> Any:
+            self.looks += self.blind
+            if self.blind:
+                raise OSError(errno.EMFILE, "too many open files")
+            return opening(*args, **options)
+
+        return refused
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+async def test_once_the_new_file_has_its_name_nothing_can_fail(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = next(each for each in SCENARIOS if each.name == name)
+    path = await prepared(scenario, tmp_path / "session")
+    disk = BlindAfterwards()
+    context = Context(path, disk=disk)
+    await context.restore()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", disk.look(os.open))
+        patched.setattr(io, "open", disk.look(io.open))
+        await scenario.act(context)
+    assert disk.looks
+    expected = told(context)
+    await context.close()
+    assert await said_by(path) == expected
+
+
+async def test_a_torn_session_opens_on_a_full_disk_and_is_closed_when_there_is_room(tmp_path: Path) -> None:
+    path = tmp_path / "context.jsonl"
+    await a_torn_session(path)
+    torn = path.read_bytes()
+    disk = RefusingDisk(1, for_ever=True)
+    context = Context(path, disk=disk)
+    await context.restore()
+    count = len(context.history)
+    assert [problem.kind for problem in context.problems] == ["disk"]
+    with pytest.raises(OSError, match="No space"):
+        await context.append_message(user("too much"))
+    assert (len(context.history), path.read_bytes()) == (count, torn)
+    disk.healed = True
+    await context.append_message(user("next"))
+    expected = told(context)
+    await context.close()
+    assert len(context.history) == count + 1
+    assert await said_by(path) == expected
 
 
 async def test_a_session_cut_at_any_byte_opens_and_goes_on(tmp_path: Path) -> None:

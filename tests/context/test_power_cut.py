@@ -10,7 +10,7 @@ from kimi_tui.context import Context
 from tests.context.crash_states import Model, RecordingDisk
 from tests.context.scenarios import SCENARIOS, Scenario, litter, said_by, told
 
-SWITCHES = ["revert", "dmail", "clear", "compaction", "new prompt", "go to", "undo", "redo"]
+SWITCHES = ["revert", "dmail", "clear", "compaction", "new prompt", "replace", "go to", "undo", "redo"]
 APPENDS = ["append", "batch", "step", "checkpoint"]
 
 

@@ -20,7 +20,8 @@ from kimi_tui.context import (
     estimate_tokens,
     should_auto_compact,
 )
-from kimi_tui.context.tokens import Cost, message_cost, text_cost
+from kimi_tui.context.calibration import Cost
+from kimi_tui.context.tokens import message_cost, text_cost
 from tests.context.scenarios import assistant, user
 from tests.context.texts import COUNTS, TEXTS
 
@@ -55,7 +56,7 @@ def test_a_report_that_counts_something_else_teaches_nothing() -> None:
     calibration = Calibration()
     for exact in (10, 100_000):
         calibration.learn(text_cost(TEXTS["english"] * 3), exact)
-    assert (calibration.plain, calibration.wide) == (1.0, 1.0)
+    assert calibration.state == Calibration().state
 
 
 @pytest.mark.parametrize(
@@ -113,9 +114,9 @@ async def test_a_context_learns_from_the_reports_between_which_nothing_else_happ
     context = Context(tmp_path / "context.jsonl", calibration=calibration)
     await context.restore()
     await context.commit(messages=[assistant("first")], usage=5000)
-    assert calibration.wide == 1.0
+    assert calibration.state == Calibration().state
     await context.commit(messages=[assistant(TEXTS["chinese"] * 3)], usage=5000 + 98 * 3)
-    assert calibration.wide < 0.75
+    assert calibration.tokens(text_cost(TEXTS["chinese"])) == pytest.approx(98, rel=0.1)
     await context.append_message(user(TEXTS["chinese"]))
     assert context.pending_tokens == estimate_text_tokens([user(TEXTS["chinese"])], calibration)
     assert context.pending_tokens == pytest.approx(98, rel=0.1)
@@ -128,7 +129,7 @@ async def test_an_estimate_recorded_by_a_compaction_is_no_report(tmp_path: Path)
     await context.commit(messages=[assistant("first")], usage=5000)
     await context.rewrite("compact", keep_until=None, checkpoint=True, messages=[user("summary")], usage=9)
     await context.commit(messages=[assistant(TEXTS["english"] * 3)], usage=9 + 600)
-    assert calibration.plain == 1.0
+    assert calibration.state == Calibration().state
 
 
 async def test_the_tokens_before_a_checkpoint_are_exact_plus_pending(tmp_path: Path) -> None:

@@ -236,7 +236,24 @@ def test_a_lost_result_is_said_to_be_lost_right_after_the_results_that_came() ->
     assert "interrupted" in found[2].text()
 
 
-@given(st.lists(MESSAGES, max_size=12), st.lists(st.integers(0, 12), min_size=1, max_size=4), st.booleans())
+@st.composite
+def groups(draw: st.DrawFn) -> list[Message]:
+    """A message; or calls with their results right after them, as they mostly are."""
+    message = draw(MESSAGES)
+    if message.role != "assistant":
+        return [message]
+    calls = message.tool_calls or []
+    parts = draw(st.lists(PARTS, min_size=len(calls), max_size=len(calls)))
+    results = [
+        Message(role="tool", content=part, tool_call_id=call.id) for call, part in zip(calls, parts, strict=True)
+    ]
+    return [message, *draw(st.permutations(results))]
+
+
+HISTORIES = st.lists(groups(), max_size=8).map(lambda found: [message for group in found for message in group])
+
+
+@given(HISTORIES, st.lists(st.integers(0, 24), min_size=1, max_size=4), st.booleans())
 def test_what_is_remembered_of_a_request_changes_no_other(
     history: list[Message], ends: list[int], vision: bool
 ) -> None:

@@ -75,6 +75,23 @@ async def test_a_pattern_for_commands_covers_every_part_of_the_command(command: 
 
 
 @pytest.mark.parametrize(
+    ("command", "admitted"),
+    [
+        ("git status; ls -la", True),
+        ("ls | wc -l && git status", True),
+        ("ls; rm x", False),
+        ("ls $(rm x); git status", False),
+        ("make all; ls", False),
+    ],
+)
+async def test_each_part_of_a_command_may_have_a_rule_of_its_own(command: str, admitted: bool) -> None:
+    rules = [AllowRule("Shell", "git status *"), AllowRule("Shell", "ls *"), AllowRule("ReadFile", "make *")]
+    session = [AllowRule("Shell", "wc *"), AllowRule("Shell", "make all", literal=True)]
+    approvals = Approvals(User(), WORK, rules=rules, session=session, attended=False)
+    assert (await approvals(shell(command))).allowed == admitted
+
+
+@pytest.mark.parametrize(
     ("pattern", "path", "outside", "admitted"),
     [
         ("*", "/home/me/project/a.py", False, True),

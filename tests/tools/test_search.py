@@ -165,6 +165,10 @@ async def test_names_that_cannot_be_written_plainly_keep_the_list_whole(desk: De
             assert "needle" in (await desk.run(ReadFile(), path=name)).output
 
 
+async def test_names_below_the_root_have_one_slash(desk: Desk) -> None:
+    assert (await desk.run(Glob(), pattern="/[u]sr")).output == "/usr/"
+
+
 async def test_many_names_are_cut_at_a_thousand(desk: Desk, engine: str) -> None:
     for number in range(1100):
         (desk.work_dir / f"{number:04}").touch()

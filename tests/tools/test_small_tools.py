@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from kimi_tui.protocol.views import TodoItem
 from kimi_tui.tools.ask_user import AskUserQuestion
@@ -154,6 +155,11 @@ async def test_a_question_that_nobody_answers_is_given_up_politely(
     assert "There is no answer" in result.message
 
 
+def test_a_letter_that_says_nothing_is_not_sent() -> None:
+    with pytest.raises(ValidationError):
+        SendDMail.Params(message="", checkpoint_id=0)
+
+
 async def test_a_dmail_is_parked_or_its_refusal_told(desk: Desk) -> None:
     sent: list[tuple[str, int]] = []
     result = await desk.run(SendDMail(lambda text, number: sent.append((text, number))), message="hi", checkpoint_id=2)
@@ -234,6 +240,7 @@ async def test_with_several_ways_the_user_chooses_one(
     desk.answers = answers
     modes.plan.write_text("A or B\n")
     result = await desk.run(ExitPlanMode(modes.leave), options=[{"label": "A"}, {"label": "B"}])
+    assert desk.live == ["A or B\n"], "the plan can be read while the ways are shown"
     assert told in result.message
     assert modes.log == (["leave"] if left else [])
 

@@ -24,6 +24,7 @@ from kimi_tui.protocol.views import (
     Modes,
     QuestionOption,
     QuestionView,
+    SlashCommand,
     SwitchView,
     TimelineRow,
     Tokens,
@@ -260,6 +261,45 @@ async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
         assert shown.app.chat.prompt.popup.display
         await shown.press("enter")
         assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact()], "")
+
+
+async def test_enter_right_behind_fast_typing_sends_what_was_typed_and_nothing_of_an_older_list() -> None:
+    async with stage() as shown:
+        await shown.press("/", "c")
+        prompt = shown.app.chat.prompt
+        assert prompt.popup.display
+        prompt.editor.insert("ompact the schema")  # the list has not heard of it yet
+        prompt.editor.post_message(events.Key("enter", None))
+        await until(shown.pilot, lambda: bool(shown.agent.submitted))
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact("the schema")], "")
+
+
+async def test_a_list_that_is_behind_offers_only_what_still_matches(tmp_path: Path) -> None:
+    for name in ("alpha.py", "almost.py"):
+        (tmp_path / name).touch()
+    async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
+        shown.write("@al")
+        prompt = shown.app.chat.prompt
+        await until(shown.pilot, lambda: len(prompt.popup.suggestions) == 2)
+        prompt.editor.insert("p")
+        prompt.editor.post_message(events.Key("tab", None))
+        await until(shown.pilot, lambda: shown.prompt == "@alpha.py ")
+
+
+async def test_the_list_of_commands_asks_what_has_come_meanwhile_and_shows_it() -> None:
+    async with stage() as shown:
+        await shown.press("/")
+        assert cmd.ListCommands() in shown.agent.looked_at
+        await shown.press("b")
+        await shown.tell(ev.CommandsChanged((SlashCommand("skill:brand-new", "[request]", "x", turns=True),)))
+        assert "/skill:brand-new [request]" in [one.label for one in shown.app.chat.prompt.popup.suggestions]
+
+
+async def test_a_skill_that_the_screen_has_not_heard_of_is_for_the_agent_to_find() -> None:
+    async with stage() as shown:
+        shown.write("/skill:brand-new do it")
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.RunSlash("skill:brand-new", "do it")]
 
 
 async def test_a_command_that_needs_an_argument_waits_for_it() -> None:

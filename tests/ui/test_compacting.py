@@ -180,6 +180,16 @@ async def test_enter_on_a_summary_unfolds_it_and_then_opens_what_it_replaced() -
         assert isinstance(shown.app.screen, Rotations)
 
 
+async def test_a_compaction_that_saves_nothing_says_so() -> None:
+    async with stage() as shown:
+        for after in (9, 205):
+            switch = SwitchView("compact", "context_2.jsonl", tokens_before=190, tokens_after=after)
+            await shown.tell(replace(reset(), switch=switch, undo="the compaction"))
+        saved, wasted = shown.toasts
+        assert "nothing was gained" not in saved
+        assert wasted.splitlines()[0].endswith("190 → 205 tokens") and "nothing was gained" in wasted.splitlines()[1]
+
+
 async def test_a_session_that_is_open_elsewhere_says_so_in_the_chat_for_good() -> None:
     why = "process 12 has this session open: it can be read here, not continued."
     async with stage(opened(read_only=why), reset(ENTRIES[:2])) as shown:

@@ -20,6 +20,7 @@ from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
+from kimi_tui.ui.widgets.prompt import Prompt
 from kimi_tui.ui.widgets.queue import Kind, Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
@@ -77,7 +78,9 @@ class ChatScreen(Keyboard):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
-            case ev.CheckpointCreated(row):
+            case ev.CheckpointCreated(row, before):
+                if before is not None:
+                    timeline.update_row(before)
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
@@ -113,8 +116,8 @@ class ChatScreen(Keyboard):
                 self.conversation.say(toasts.walked(event))
             case ev.AsideEnded():
                 self.conversation.say(toasts.aside(event))
-            case ev.CommandsChanged():
-                self.prompt.know(slash.known(self.state), self.state.work_dir)
+            case ev.CommandsChanged() | ev.ResourcesChanged():
+                self._prompt_knows()
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -131,10 +134,13 @@ class ChatScreen(Keyboard):
             self.sidebar.timeline.point_at(None)
             self.leave_timeline()
 
+    def _prompt_knows(self) -> None:
+        self.prompt.know(slash.known(self.state), self.state.resources, self.state.work_dir)
+
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
-        self.prompt.know(slash.known(self.state), event.work_dir)
+        self._prompt_knows()
         if event.draft.text:
             self.editor.restore(event.draft)
         self.editor.draft_soon()
@@ -224,6 +230,11 @@ class ChatScreen(Keyboard):
             case command:
                 self.submit(command)
         return True
+
+    @on(Prompt.CommandsWanted)
+    def _look_for_commands(self) -> None:
+        if self.state.opened:
+            self.submit(cmd.ListCommands())
 
     @on(Editor.Queued)
     def _queue(self, event: Editor.Queued) -> None:

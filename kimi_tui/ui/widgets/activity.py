@@ -51,7 +51,7 @@ class Activity(Line):
         if state.retry is not self.state.retry:
             self._retry = monotonic()
         self.state = state
-        self._run_clock(bool(state.activity or state.progress or state.aside))
+        self._run_clock(bool(state.activity or state.progress or state.aside or state.awaited))
         self.changed()
 
     def say(self, hint: str) -> None:
@@ -74,7 +74,9 @@ class Activity(Line):
         if state.activity:
             return spread(self._busy(), self._todo(), width)
         if state.aside:
-            return spread(self._aside(), [], width)
+            return spread(self._waiting("asking aside", state.aside), [], width)
+        if state.awaited:
+            return spread(self._waiting("waiting for the server", state.awaited), [], width)
         if state.progress:
             return progress_pieces(state.progress, width, self._frame(), self.marks)
         if state.failed or state.unavailable:
@@ -109,11 +111,11 @@ class Activity(Line):
             said += [Piece(f" {dot} ", "faint"), Piece(shorten(one_line(run.at.label), 30))]
         return [*said, Piece(f" {dot} ", "faint")]
 
-    def _aside(self) -> list[Piece]:
+    def _waiting(self, what: str, whom: str) -> list[Piece]:
         return [
             Piece(f"  {self._frame()} ", "now"),
-            Piece("asking aside ", "quiet"),
-            Piece(shorten(one_line(self.state.aside), 40)),
+            Piece(f"{what} ", "quiet"),
+            Piece(shorten(one_line(whom), 40)),
             Piece("   esc", "moved"),
             Piece(" stops", "quiet"),
         ]
