@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from kimi_tui.cli.connecting import connect
 from kimi_tui.cli.plain import listings, queue, slash
@@ -17,7 +15,6 @@ from kimi_tui.cli.plain.console import Console
 from kimi_tui.cli.plain.going_back import GoingBack, Point
 from kimi_tui.cli.plain.signals import Stopped, leave_on_signals
 from kimi_tui.cli.plain.telling import Telling, todo_line
-from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
@@ -41,27 +38,12 @@ class Left(Exception):
     """The user has left."""
 
 
-def require_keyboard() -> None:
-    """Raise `Fault` unless somebody can type."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Fault("standard input is not a terminal.", hint="Without one: kimi-tui -p PROMPT.")
-
-
 def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
     """Talk until the user leaves; then say how to come back. Returns the exit code. Raises `Fault`."""
     print(hello, flush=True)
     leave_on_signals()
     agent = AgentThread(partial(connect, replace(options, prompt=None)))
     return Conversation(agent, Console()).run(options.prompt or "", pick=options.resume == "")
-
-
-def _examined(path: str) -> Iterator[str]:
-    from kimi_tui.session.checkup import look_over, told
-
-    try:
-        yield from told(look_over(Path(path) / "context.jsonl"))
-    except (Fault, OSError) as fault:
-        yield str(fault)
 
 
 class Conversation:
@@ -291,7 +273,7 @@ class Conversation:
                 listed = self._submit(cmd.ListMcp())
                 self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
             case slash.Wanted("doctor"):
-                self.console.say([*_examined(self.state.path)])
+                self.console.say([*listings.examined(self.state.path)])
             case slash.Wanted("todo"):
                 self.console.say([*map(todo_line, self.state.todos)] or ["There is no to-do list."])
             case slash.Wanted("cost"):
