@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kimi_tui.protocol.views import DiffView, Entry, SubagentView, SwitchView, ToolView
 from kimi_tui.ui.cells import duration
 from kimi_tui.ui.diff import diff_lines, diff_rows
-from kimi_tui.ui.drawing import INDENT, OPEN_ROWS, Drawing, literal_rows, more_lines, tail_rows
+from kimi_tui.ui.drawing import INDENT, OPEN_ROWS, Drawing, literal_rows, more_lines, tail_rows, told_tail_rows
 from kimi_tui.ui.helper import helper_head, rail
 from kimi_tui.ui.markdown import markdown_rows
 from kimi_tui.ui.pictures import image_rows
@@ -212,7 +212,7 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
         subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
         return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
     if tool.name == USERS_OWN:
-        return tail_rows(tool.output or drawing.live, drawing, lead, "quiet", OWN_ROWS)
+        return told_tail_rows(tool.output or drawing.live, drawing, lead, OWN_ROWS)
     if tool.outcome == "running" and not drawing.helper:
         return tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS)
     if tool.outcome in ("error", "timeout"):

@@ -75,11 +75,24 @@ def _cleaned(text: str, needed: int) -> str:
 
 def tail_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> list[Row]:
     """The last rows of a text."""
-    text = clean(text[-limit * drawing.column * 4 :]).strip("\n")
-    if not text.strip():
-        return []
-    lines = text.split("\n")[-limit:]
-    return [row for line in lines for row in wrap([Piece(line, style)], drawing.column, lead)][-limit:]
+    return _tail(text, drawing, lead, style, limit)[0]
+
+
+def told_tail_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], limit: int) -> list[Row]:
+    """The same of what does not grow any more: it is said that there is more."""
+    rows, more = _tail(text, drawing, lead, "quiet", limit)
+    return [Row((*lead, Piece(f"{drawing.marks.more} more above", "faint")), len(lead)), *rows] if more else rows
+
+
+def _tail(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> tuple[list[Row], bool]:
+    """The last rows, and whether there are others before them."""
+    text = text.rstrip()
+    end = text[-limit * drawing.column * 4 :]
+    lines = clean(end).strip("\n").split("\n")
+    if not lines[-1]:
+        return [], False
+    rows = [row for line in lines[-limit:] for row in wrap([Piece(line, style)], drawing.column, lead)]
+    return rows[-limit:], len(rows) > limit or len(lines) > limit or len(end) < len(text)
 
 
 def more_lines(lines: int, marks: Marks) -> str:

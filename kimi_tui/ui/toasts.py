@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,10 @@ from kimi_tui.protocol.views import Entry, SwitchView, TaskView
 from kimi_tui.ui.cells import count, plural
 from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import one_line
+
+_WORD = re.compile(r"[a-z']+[ ,:]")
+_NAME = re.compile(r"\S*[./_]\S*\Z")
+_ENDED = ".!?…:)。！？"
 
 UNDO = "alt+u takes it back"
 NOT_WORTH_IT = "nothing was gained: a summary of so little is as long as what it stands for"
@@ -36,7 +41,7 @@ def toast(event: ev.Event) -> Toast | None:
     """What to tell about an event; None for most."""
     match event:
         case ev.Noticed(text, severity, action):
-            return Toast(f"{text}\n{UNDO}" if action == "undo" else text, severity)
+            return Toast(f"{sentence(text)}\n{UNDO}" if action == "undo" else sentence(text), severity)
         case ev.TranscriptReset(switch=SwitchView() as switch, undo=undo):
             return _jumped(switch, bool(undo))
         case ev.CompactionEnded("failed", message=message):
@@ -46,10 +51,16 @@ def toast(event: ev.Event) -> Toast | None:
         case ev.CompactionEnded("cancelled"):
             return Toast("Compaction cancelled, nothing has changed.")
         case ev.PromptReturned(reason=reason) if reason:
-            return Toast(reason, "warning")
+            return Toast(sentence(reason), "warning")
         case ev.ModesChanged(reason=reason) if reason:
-            return Toast(reason)
+            return Toast(sentence(reason))
     return None
+
+
+def sentence(text: str) -> str:
+    """What the agent tells in a line, as a sentence; names of files and commands stay as they are."""
+    said = text[:1].upper() + text[1:] if _WORD.match(text) else text
+    return said if not said or said[-1] in _ENDED or _NAME.search(said) else f"{said}."
 
 
 def tasks_ended(before: Sequence[TaskView], now: Sequence[TaskView]) -> list[Toast]:

@@ -15,30 +15,26 @@ from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.markdown import warm_up
-from kimi_tui.ui.screens.keyboard import Keyboard
+from kimi_tui.ui.screens.queueing import Queueing
 from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
 from kimi_tui.ui.widgets.prompt import Prompt
-from kimi_tui.ui.widgets.queue import Kind, Queue
+from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
 
-_FORMS: dict[Kind, type[cmd.SendPrompt] | type[cmd.Steer]] = {"steers": cmd.Steer, "prompts": cmd.SendPrompt}
 
-
-class ChatScreen(Keyboard):
+class ChatScreen(Queueing):
     """See the module."""
 
     _returned = ""
     """The prompt that the last jump put back into the box."""
     _warm = False
     """What draws answers is loaded."""
-    _taking: Queue.Taken | None = None
-    """What is on its way out of the queue, to be edited."""
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -108,7 +104,7 @@ class ChatScreen(Keyboard):
             case ev.SessionsListed() if self.is_current and not self.conversation.stored:
                 self.do("sessions")  # started in order to pick one
             case ev.PromptReturned():
-                self._returned_to_prompt(event)
+                self.returned_to_prompt(event)
             case ev.TurnEnded():
                 if entry := toasts.ended(event, walking=self.state.walking):
                     self.conversation.say(entry)
@@ -209,13 +205,11 @@ class ChatScreen(Keyboard):
     @on(Editor.Sent)
     def _send(self, event: Editor.Sent) -> None:
         if event.text.startswith("!"):
-            self._leave_prompt(cmd.RunShell(event.text[1:].strip()))
+            self.send_off(cmd.RunShell(event.text[1:].strip()))
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            queue: Kind = "steers" if self.state.activity or self.state.walking else "prompts"
-            queue, place = event.place or (queue, None)
-            self._leave_prompt(_FORMS[queue](event.text, event.images, place))
+            self.hand_over(event)
         elif not self.mean(meaning):
             self.editor.give_back(event.text)
 
@@ -236,42 +230,7 @@ class ChatScreen(Keyboard):
         if self.state.opened:
             self.submit(cmd.ListCommands())
 
-    @on(Editor.Queued)
-    def _queue(self, event: Editor.Queued) -> None:
-        queue, place = event.place or ("prompts", None)
-        self._leave_prompt(cmd.SendPrompt(event.text, event.images, place if queue == "prompts" else None))
-
-    # --- the queue -----------------------------------------------------------------------------------------------
-
-    @on(Editor.WentUp)
-    def _go_to_the_queue(self) -> None:
-        self.queue.enter_at_end()
-
-    @on(Queue.Left)
-    def _left_the_queue(self) -> None:
-        self.editor.focus()
-
-    @on(Queue.AllTaken)
-    def _take_all_back(self) -> None:
-        self.editor.focus()
-        self.submit(cmd.TakeBackQueued())
-
-    @on(Queue.Taken)
-    def _take_back(self, event: Queue.Taken) -> None:
-        """To be edited: what was being written meanwhile goes into the history."""
-        if not event.drop:
-            if self.editor.text:
-                self.editor.set_aside()
-            self._taking = event
-            self.editor.focus()
-        self.submit(cmd.TakeQueued(event.queue, event.place, event.text, event.drop))
-
-    def _returned_to_prompt(self, event: ev.PromptReturned) -> None:
-        text = self.editor.pastes.again(event.text, event.images)
-        self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
-        taken, self._taking = self._taking, None
-        self.editor.place = (taken.queue, taken.place) if taken and taken.text == event.text else None
-        self.submit(cmd.KeepDraft(self.editor.draft))
+    # --- the draft -----------------------------------------------------------------------------------------------
 
     @on(TextArea.Changed)
     def _written(self) -> None:
@@ -283,10 +242,6 @@ class ChatScreen(Keyboard):
     def _keep(self, event: Editor.Drafted) -> None:
         if self.state.opened:
             self.submit(cmd.KeepDraft(event.draft))
-
-    def _leave_prompt(self, command: cmd.Command) -> None:
-        self.transcript.follow()
-        self.submit(command)
 
     def do(self, name: str, argument: str = "") -> None:
         """A slash command that concerns the screen alone."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -15,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kimi_tui.protocol.views import SlashCommand
-from kimi_tui.ui.keymap import bindings_of
+from kimi_tui.ui.keymap import bindings_of, in_force, spelled
 from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece, Row, wrap
 
@@ -28,7 +27,6 @@ FIXED: tuple[tuple[str, str], ...] = (
     ("esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
     ("ctrl+c", "copy the selection, stop, clear, leave"),
     ("ctrl+d", "leave, when the prompt is empty"),
-    ("ctrl+p", "all commands, to search and run"),
     ("up, down", "earlier prompts; while something waits, up: edit it"),
     ("/", "commands"),
     ("@", "files"),
@@ -42,9 +40,11 @@ class Help(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "close", show=False)]
 
-    def __init__(self, commands: Sequence[SlashCommand]) -> None:
+    def __init__(self, commands: Sequence[SlashCommand], keys: Mapping[str, str] | None = None) -> None:
+        """`keys` are those of the config."""
         super().__init__()
         self.commands = commands
+        self.keys = keys or {}
 
     def compose(self) -> ComposeResult:
         yield Sheet(self._rows())
@@ -56,7 +56,7 @@ class Help(ModalScreen[None]):
         return [
             ("Keys", ""),
             *FIXED,
-            *_described((*chat, *app), {key for key, _ in FIXED}),
+            *_described((*chat, *app), {key for key, _ in FIXED}, self.keys),
             ("", ""),
             ("In the chat (tab)", ""),
             *_described(reader, set()),
@@ -70,12 +70,14 @@ class Help(ModalScreen[None]):
         ]
 
 
-def _described(bindings: Iterable[BindingType], known: set[str]) -> list[tuple[str, str]]:
+def _described(
+    bindings: Iterable[BindingType], known: set[str], keys: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
     """Key and description of the bindings that are not described already."""
     found = []
     for binding in bindings:
         if isinstance(binding, Binding) and binding.description:
-            key = (binding.key_display or binding.key.split(",")[0]).replace("escape", "esc").replace("slash", "/")
+            key = binding.key_display or spelled(in_force(binding, keys or {}))
             if key not in known:
                 found.append((key, binding.description))
     return found
@@ -96,10 +98,10 @@ class Sheet(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         self.focus()
 
-    def on_resize(self, event: events.Resize) -> None:
-        width = max(1, event.size.width - 2)
+    def on_resize(self) -> None:
+        width = self.scrollable_content_region.width
         self._rows = [row for key, text in self.table for row in _help_rows(key, text, width)]
-        self.virtual_size = Size(event.size.width, len(self._rows))
+        self.virtual_size = Size(width, len(self._rows))
 
     def render_line(self, y: int) -> Strip:
         y += round(self.scroll_y)
@@ -109,10 +111,11 @@ class Sheet(ScrollView, can_focus=True):
 
 
 def _help_rows(key: str, text: str, width: int) -> list[Row]:
+    """The key in its column and the text beside it; below it where there is no room or the key is long."""
     if not text:
-        return [Row((Piece(f" {key}", "strong"),))]
-    if len(key) + 2 > KEY_COLUMN:
-        lead = (Piece(" " * (KEY_COLUMN + 1)),)
-        return [Row((Piece(f" {key}", "moved"),)), *wrap([Piece(text, "quiet")], width, lead)]
+        return wrap([Piece(key, "strong")], width, (Piece(" "),))
+    if len(key) + 2 > KEY_COLUMN or width < 2 * KEY_COLUMN:
+        lead = (Piece(" " * (KEY_COLUMN + 1 if width >= 2 * KEY_COLUMN else 3)),)
+        return [*wrap([Piece(key, "moved")], width, (Piece(" "),)), *wrap([Piece(text, "quiet")], width, lead)]
     head, rest = (Piece(f" {key:<{KEY_COLUMN}}", "moved"),), (Piece(" " * (KEY_COLUMN + 1)),)
     return wrap([Piece(text)], width, head, rest)

@@ -101,11 +101,11 @@ class Keyboard(Compacting):
             return
         if not self.sidebar.display:
             self.action_sidebar()
-        self.sidebar.timeline.focus()
+        self.set_focus(self.sidebar.timeline)
 
     def leave_timeline(self) -> None:
         """Back to the prompt; a sidebar that lies over the chat goes."""
-        self.editor.focus()
+        self.set_focus(self.editor)
         if not self._wide:
             self.sidebar.remove_class("-over")
 
@@ -123,7 +123,7 @@ class Keyboard(Compacting):
             self.sidebar.remove_class("-away")
             self.sidebar.toggle_class("-over")
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
-            self.editor.focus()
+            self.set_focus(self.editor)
 
     def action_answer(self) -> None:
         """Between the prompt and what is asked, or the chat."""
@@ -132,7 +132,7 @@ class Keyboard(Compacting):
         elif panel := self.asking.open:
             panel.answer_now()
         else:
-            self.transcript.focus()
+            self.set_focus(self.transcript)
 
     def action_search_history(self) -> None:
         self.editor.focus()
@@ -154,9 +154,10 @@ class Keyboard(Compacting):
 
     def on_key(self, event: events.Key) -> None:
         """Keys that set out before the prompt had the focus still go there."""
-        if self.focused in (None, self.editor) and event is not self.editor.last_key:
+        if self.focused in (None, self.editor) and event not in self.editor.heard:
             event.stop()
-            self.editor.post_message(events.Key(event.key, event.character))
+            # As if it came from the app: what comes from a widget goes no further up than to that widget.
+            self.editor.post_message(events.Key(event.key, event.character).set_sender(self.app))
 
     def on_paste(self, event: events.Paste) -> None:
         """What is pasted where nothing takes it is meant for the prompt, also before that has the focus."""

@@ -22,6 +22,7 @@ from kimi_tui.protocol.views import ApprovalView
 from kimi_tui.ui.cells import cut, cut_start, exact, literal, wrap
 from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.diff_block import DiffBlock
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.panel import Panel
@@ -71,7 +72,7 @@ class ApprovalPanel(Panel):
         with VerticalScroll(classes="detail scrolled", can_focus=False):
             yield Sheet(self._detail)
         yield self.options
-        yield Input(placeholder="tell the model why, or what to do instead", classes="why")
+        yield Field(placeholder="tell the model why, or what to do instead", classes="why")
         yield Sheet(self._hints, classes="hints")
 
     # --- what is asked --------------------------------------------------------------------------------------------

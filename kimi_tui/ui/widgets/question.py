@@ -20,6 +20,7 @@ from kimi_tui.protocol.commands import AnswerQuestion
 from kimi_tui.protocol.views import QuestionView
 from kimi_tui.ui.cells import literal
 from kimi_tui.ui.tones import Rows, Span, hint_row, spread
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.panel import Panel
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
@@ -68,7 +69,7 @@ class QuestionPanel(Panel):
     def compose(self) -> ComposeResult:
         yield Sheet(self._head, classes="head")
         yield self.options
-        yield Input(placeholder="your own answer", classes="other")
+        yield Field(placeholder="your own answer", classes="other")
         yield Sheet(self._hints, classes="hints")
 
     # --- what is asked --------------------------------------------------------------------------------------------

@@ -1,21 +1,15 @@
-"""The chat: the blocks of a `Conversation` as one anchored list of rows, however long the session is.
-
-Posts `Wanted` for entries that are not loaded yet and come into sight, and `StepsWanted` for cards of subagents whose
-work nobody here has seen.
-"""
+"""The chat: the blocks of a `Conversation` as one anchored list of rows, however long the session is."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
-from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -25,19 +19,11 @@ from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.gallery import Gallery
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, copied
-from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
-
-SENDER = "Agent"
-"""The tool that starts subagents."""
-AHEAD = 3
-"""Screens above and below the view that are drawn before one scrolls there."""
-PAUSE = 0.004
-"""Seconds between two blocks that are drawn ahead, for whatever else is to be done."""
-PAGE = 60
-"""Entries asked for at once."""
+from kimi_tui.ui.widgets.fetching import Fetching
+from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Ways
 
 
-class Transcript(Painted, can_focus=True):
+class Transcript(Fetching, can_focus=True):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,33 +35,9 @@ class Transcript(Painted, can_focus=True):
         Binding("end", "scroll_end", "end", show=False),
     ]
 
-    @dataclass
-    class Wanted(Message):
-        """Stored entries `first … end` have come into sight and are not loaded."""
-
-        first: int
-        end: int
-
-    @dataclass
-    class ImagesWanted(Message):
-        """The images of the entry with that stored index have come into sight."""
-
-        index: int
-
-    @dataclass
-    class StepsWanted(Message):
-        """The card of this call has come into sight; what its subagent did is not known."""
-
-        call_id: str
-
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
-        super().__init__()
-        self.conversation = conversation
+        super().__init__(conversation, Drawn(marks))
         self.marks = marks
-        self.drawn = Drawn(marks)
-        self._asked: set[int] = set()
-        self._asked_steps: set[str] = set()
-        self._looking = False
         self._laying_out = False
         self._newer = False
         """Whether something has been added below what is in sight."""
@@ -125,8 +87,7 @@ class Transcript(Painted, can_focus=True):
     def _start_anew(self) -> None:
         self.drawn.forget()
         self.drawn.pictures.forget()
-        self._asked.clear()
-        self._asked_steps.clear()
+        self.ask_anew()
         self._anchor = (0, 0)
         self._newer = False
         self.following = True
@@ -193,11 +154,6 @@ class Transcript(Painted, can_focus=True):
 
     def settle(self, *, paint: bool = True) -> None:
         super().settle(paint=paint)
-        self._ask_for_missing()
-        if not self._looking and self.is_mounted and self._unknown_near(AHEAD * self.size.height) is not None:
-            self._looking = True
-            self.run_worker(self._look_ahead(), group="ahead")
-
         if self.drawn.late and not self._laying_out and self.is_mounted:
             self._laying_out = True
             self.run_worker(self._lay_out(), group="lay out")
@@ -230,37 +186,6 @@ class Transcript(Painted, can_focus=True):
         self.screen.clear_selection()
         self.settle()
 
-    async def _look_ahead(self) -> None:
-        """While nothing else happens, draw what one will scroll to next, one block at a time."""
-        try:
-            while True:
-                if not self._looks_on():
-                    return
-                await asyncio.sleep(PAUSE)
-        finally:
-            self._looking = False
-
-    def _looks_on(self) -> bool:
-        """Selected text keeps its place: nothing is measured above it."""
-        return self.is_mounted and self.text_selection is None and self.measure_ahead(AHEAD)
-
-    def _ask_for_missing(self) -> None:
-        """What is in sight or a screen away is asked for when it is not loaded."""
-        top, height = round(self.scroll_y), self.size.height
-        first, _ = self._heights.find(max(0, top - height))
-        last, _ = self._heights.find(top + 2 * height)
-        for position in range(first, min(last + 1, len(self._heights))):
-            index, block = self.conversation.index(position), self.conversation.blocks[position]
-            if block.entry is not None:
-                self._ask_for_steps(block)
-                self._ask_for_images(block, index)
-            elif index is not None:
-                self._ask_for(index // PAGE)
-
-    def _ask_for_images(self, block: Block, index: int | None) -> None:
-        if index is not None and self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
-            self.post_message(self.ImagesWanted(index))
-
     async def take_images(self, index: int, urls: Sequence[str]) -> None:
         """Show the images of an entry, once they are read."""
         position = self.conversation.position(index)
@@ -278,19 +203,6 @@ class Transcript(Painted, can_focus=True):
         self.drawn.pictures.show_in(gallery)
         if shown := {block for block in self.conversation.blocks if self.drawn.shows_images(block)}:
             self._redraw(shown)
-
-    def _ask_for(self, page: int) -> None:
-        if page not in self._asked:
-            self._asked.add(page)
-            self.post_message(self.Wanted(page * PAGE, min((page + 1) * PAGE, self.conversation.stored)))
-
-    def _ask_for_steps(self, block: Block) -> None:
-        tool = block.entry.tool if block.entry else None
-        if tool is None or tool.name != SENDER or tool.outcome == "running" or block.helper is not None:
-            return
-        if tool.call_id and tool.call_id not in self._asked_steps:
-            self._asked_steps.add(tool.call_id)
-            self.post_message(self.StepsWanted(tool.call_id))
 
     # --- painting ------------------------------------------------------------------------------------------------
 
