@@ -178,7 +178,7 @@ def test_what_waits_is_listed_edited_and_taken_out_one_by_one(work: Path, tmp_pa
         for text in ("not this", "also B", "come back"):
             tell(text, "(heard: it is told after this step)")
         terminal.seen = b""
-        while b"3. joins this turn: come back" not in terminal.seen:  # the agent has them a moment later
+        while b"3. joins this turn: come back" not in terminal.seen and terminal.child.poll() is None:
             terminal.type("/queue\n")
             terminal._read(0.5)
         tell("/queue drop 9", "It is /queue")
