@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from kimi_tui.cli.connecting import connect
-from kimi_tui.cli.plain import listings, slash
+from kimi_tui.cli.plain import listings, queue, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
 from kimi_tui.cli.plain.asking import answer, approve, review
 from kimi_tui.cli.plain.console import Console
 from kimi_tui.cli.plain.going_back import GoingBack, Point
 from kimi_tui.cli.plain.signals import Stopped, leave_on_signals
 from kimi_tui.cli.plain.telling import Telling, todo_line
-from kimi_tui.faults import Fault
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
@@ -41,27 +38,12 @@ class Left(Exception):
     """The user has left."""
 
 
-def require_keyboard() -> None:
-    """Raise `Fault` unless somebody can type."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Fault("standard input is not a terminal.", hint="Without one: kimi-tui -p PROMPT.")
-
-
 def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
     """Talk until the user leaves; then say how to come back. Returns the exit code. Raises `Fault`."""
     print(hello, flush=True)
     leave_on_signals()
     agent = AgentThread(partial(connect, replace(options, prompt=None)))
     return Conversation(agent, Console()).run(options.prompt or "", pick=options.resume == "")
-
-
-def _examined(path: str) -> Iterator[str]:
-    from kimi_tui.session.checkup import look_over, told
-
-    try:
-        yield from told(look_over(Path(path) / "context.jsonl"))
-    except (Fault, OSError) as fault:
-        yield str(fault)
 
 
 class Conversation:
@@ -80,6 +62,8 @@ class Conversation:
         self._draft = ""
         self._kept = False
         """It is on the disk as well, from an earlier time."""
+        self._to_list = 0
+        """Changes of the queue that were asked for; when the last of them is made the queue is told."""
         self._owed = 0
         """Lines that were typed while something ran and have not arrived yet."""
         self._warned = False
@@ -151,6 +135,9 @@ class Conversation:
                 self._note(row)
             case ev.PromptReturned(text):
                 self._draft, self._owed = text, 0
+            case ev.QueueChanged() if self._to_list:
+                self._to_list -= 1
+                self.console.say([] if self._to_list else [*queue.lines(self.state)])
             case ev.SessionsListed(sessions):
                 self.sessions = sessions
             case ev.TasksChanged(tasks):
@@ -226,9 +213,22 @@ class Conversation:
                     self.agent.submit(command)
                 case slash.Said(lines):
                     self.console.say(lines)
+                case slash.Wanted("queue", argument):
+                    self._change_queue(argument)
                 case _:
                     self._draft = text
                     self.console.say(["Not while something runs: it stands in the next line again. Ctrl+C stops it."])
+
+    def _change_queue(self, argument: str) -> None:
+        commands = queue.change(argument, self.state) if argument else ()
+        if not commands:
+            self.console.say([queue.USAGE] if argument else [*queue.lines(self.state)])
+            return
+        for command in commands:
+            self.agent.submit(command)
+        self._to_list += len(commands)
+        if len(commands) == 1:  # taken out, and not put back in other words
+            self._owed = max(0, self._owed - 1)
 
     def _exchange(self) -> None:
         draft, self._draft = self._draft, ""
@@ -265,13 +265,15 @@ class Conversation:
                 self._pick(number)
             case slash.Wanted("entries", count):
                 self._list_entries(int(count or ENTRIES))
+            case slash.Wanted("queue"):
+                self.console.say([*queue.lines(self.state)])
             case slash.Wanted("tasks"):
                 self.console.say([*listings.tasks(self.tasks)])
             case slash.Wanted("mcp"):
                 listed = self._submit(cmd.ListMcp())
                 self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
             case slash.Wanted("doctor"):
-                self.console.say([*_examined(self.state.path)])
+                self.console.say([*listings.examined(self.state.path)])
             case slash.Wanted("todo"):
                 self.console.say([*map(todo_line, self.state.todos)] or ["There is no to-do list."])
             case slash.Wanted("cost"):

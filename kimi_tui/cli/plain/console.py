@@ -10,11 +10,18 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import Any
 
+from kimi_tui.faults import Fault
 from kimi_tui.literal import literal
 
 PROMPT, MORE = "> ", ". "
 _LONGEST = 1 << 16
 """Bytes of a line; a terminal's own limit is far lower."""
+
+
+def require_keyboard() -> None:
+    """Raise `Fault` unless somebody can type."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Fault("standard input is not a terminal.", hint="Without one: kimi-tui -p PROMPT.")
 
 
 class Console:

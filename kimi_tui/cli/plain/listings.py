@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from kimi_tui.cli.progress import size
+from kimi_tui.faults import Fault
 from kimi_tui.literal import one_line, shortened
 from kimi_tui.protocol.events import ContextMeasured, ModelsListed, TimelinesCompared
 from kimi_tui.protocol.views import (
@@ -183,3 +185,13 @@ def entry_line(entry: Entry) -> str:
 
 def _when(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def examined(path: str) -> Iterator[str]:
+    """What the doctor says of a session."""
+    from kimi_tui.session.checkup import look_over, told
+
+    try:
+        yield from told(look_over(Path(path) / "context.jsonl"))
+    except (Fault, OSError) as fault:
+        yield str(fault)

@@ -21,6 +21,7 @@ HERE: dict[str, tuple[str, str]] = {
     "pin": ("N", "compactions keep entry N word for word"),
     "unpin": ("N", "compactions need not keep entry N any more"),
     "drop": ("N", "take the result of the tool call in entry N out of the context"),
+    "queue": ("[edit N TEXT | take N | drop N]", "what waits while a turn runs"),
     "snooze": ("", "no more warnings of a compaction until the context has grown"),
     "tasks": ("[ID | stop ID]", "background tasks, the output of one, the end of one"),
     "mcp": (
@@ -122,6 +123,8 @@ def read(text: str, state: ScreenState) -> cmd.Command | Said | Wanted:
 def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
     words = argument.split()
     match word, words:
+        case "queue", _:
+            return Wanted(word, argument)
         case (("tasks" | "mcp" | "doctor" | "entries"), []):
             return Wanted(word)
         case "entries", [count] if count.isdecimal():
