@@ -207,6 +207,9 @@ class Conversation:
 
     def _hear(self, text: str) -> None:
         match slash.read(text, self.state):
+            case cmd.SendPrompt() if not self.state.busy:
+                self._draft = f"{self._draft} {text}".strip()
+                self.console.say(["(this was typed before the question: it stands in the next line again)"])
             case cmd.SendPrompt(said):
                 self._owed += 1
                 self.agent.submit(cmd.Steer(said))
