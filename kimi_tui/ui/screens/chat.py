@@ -43,7 +43,7 @@ class ChatScreen(Queueing):
         before = self.state
         for event in batch:
             self.conversation.apply(event)
-            for note in toasts.of(event, self.state.tasks):
+            for note in toasts.of(event, self.state.tasks, self.names("undo", "alt+u")):
                 self.notify(note.text, severity=note.severity, markup=False)
             self.state = apply(self.state, event)
             self._timeline(event)

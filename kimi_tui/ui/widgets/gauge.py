@@ -44,7 +44,8 @@ class Gauge(Line):
 
     def pieces(self, width: int) -> tuple[Piece, ...]:
         if self.state.compaction:
-            return compaction_pieces(self.state.compaction, monotonic() - self._began, width, self.marks)
+            took, stop = monotonic() - self._began, self.names("stop", "esc")
+            return compaction_pieces(self.state.compaction, took, width, self.marks, stop)
         return gauge_pieces(self.state.tokens, width, self.marks)
 
 
@@ -109,14 +110,16 @@ def compaction_share(compaction: Compaction) -> float:
     return start + (_PHASES["switching"] - start) * max(0.0, min(1.0, share))
 
 
-def compaction_pieces(compaction: Compaction, seconds: float, width: int, marks: Marks = UNICODE) -> tuple[Piece, ...]:
+def compaction_pieces(
+    compaction: Compaction, seconds: float, width: int, marks: Marks = UNICODE, stop: str = "esc"
+) -> tuple[Piece, ...]:
     """`◆ compacting ━━━━── summary 1.9k tokens · 14s  esc cancels`."""
     figures = f" {count(compaction.done)} tokens" if compaction.done else ""
     said = f"{_WORDS[compaction.phase]}{figures} {marks.dot} {duration(float(int(seconds)))}"
     left = [Piece("  "), Piece(f"{marks.compact} ", "fold"), Piece("compacting ", "fold strong")]
-    right = [Piece(f" {said}", "quiet"), Piece("  esc", "moved"), Piece(" cancels ", "quiet")]
+    right = [Piece(f" {said}", "quiet"), Piece(f"  {stop}", "moved"), Piece(" cancels ", "quiet")]
     room = min(WIDEST_BAR, width - _cells(left) - _cells(right))
     if room < 6:
-        return spread(left, [Piece("esc ", "moved")], width)
+        return spread(left, [Piece(f"{stop} ", "moved")], width)
     done = round(compaction_share(compaction) * room)
     return (*left, Piece(marks.exact * done, "fold"), Piece(marks.room * (room - done), "edge"), *right)
