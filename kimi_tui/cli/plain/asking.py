@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from kimi_tui.literal import one_line
 from kimi_tui.protocol.commands import AnswerApproval, AnswerCompaction, AnswerQuestion
-from kimi_tui.protocol.events import CompactionProposed, QuestionAsked
+from kimi_tui.protocol.events import ApprovalRequested, CompactionProposed, Event, QuestionAsked
 from kimi_tui.protocol.views import ApprovalView, DiffView, QuestionView
 
 Ask = Callable[..., str]
@@ -19,6 +19,18 @@ Edit = Callable[[str], str | None]
 
 _AROUND = 2
 """Equal lines shown around a change."""
+
+
+def lines_of(event: Event) -> Iterator[str]:
+    """What is asked, without asking; nothing for an event that asks nothing."""
+    match event:
+        case ApprovalRequested(view):
+            yield from approval_lines(view)
+        case QuestionAsked():
+            for question in event.questions:
+                yield from question_lines(question)
+        case CompactionProposed():
+            yield from proposal_lines(event)
 
 
 def approve(view: ApprovalView, say: Say, ask: Ask) -> AnswerApproval:

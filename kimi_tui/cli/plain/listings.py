@@ -195,3 +195,13 @@ def examined(path: str) -> Iterator[str]:
         yield from told(look_over(Path(path) / "context.jsonl"))
     except (Fault, OSError) as fault:
         yield str(fault)
+
+
+def note(rows: list[TimelineRow], row: TimelineRow) -> None:
+    """Newest first; a step's row takes the place of what was known of it."""
+    same = (each.kind == row.kind and each.file == row.file and each.offset == row.offset for each in rows)
+    place = next((index for index, found in enumerate(same) if found), None)
+    if place is None:
+        rows.insert(0, row)
+    else:
+        rows[place] = row
