@@ -1052,3 +1052,28 @@ async def test_an_answer_whose_last_words_come_with_its_end_is_not_drawn_once_mo
         stored = ev.MessageStored(shown.app.chat.conversation.stored, (Entry("assistant", "one\n\ntwo three"),))
         await shown.tell(ev.TextDelta(" three"), stored)
         assert "two three" in shown.chat
+
+
+async def test_rewinding_to_a_checkpoint_without_a_step_names_the_nearest() -> None:
+    rows = tuple(TimelineRow("checkpoint", number, label=f"step {number}", offset=number) for number in (5, 2, 0))
+    async with stage(opened(), reset(rows=rows)) as shown:
+        for typed in ("/rewind 1", "/rewind 9"):
+            shown.write(typed)
+            await shown.press("enter")
+        assert shown.toasts == [
+            "No step begins at checkpoint 1; the nearest: 0 and 2.",
+            "No step begins at checkpoint 9; the nearest: 5.",
+        ]
+        assert shown.app.chat.sidebar.timeline.row is None
+        assert shown.app.chat.editor.has_focus
+
+
+async def test_rewinding_finds_a_checkpoint_that_the_filter_hides() -> None:
+    rows = tuple(TimelineRow("checkpoint", number, label=f"step {number}", offset=number) for number in (5, 2, 0))
+    async with stage(opened(), reset(rows=rows)) as shown:
+        await shown.press("ctrl+t", "slash", *"step", "space", "5", "enter", "ctrl+t")
+        shown.app.chat.editor.focus()
+        shown.write("/rewind 2")
+        await shown.press("enter")
+        row = shown.app.chat.sidebar.timeline.row
+        assert row and row.checkpoint == 2

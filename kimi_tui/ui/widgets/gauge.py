@@ -55,7 +55,7 @@ def gauge_pieces(tokens: Tokens, width: int, marks: Marks = UNICODE) -> tuple[Pi
         return ()
     figures = next((form for form in _figures(tokens, marks) if _cells(form) + 18 <= width), [])
     if not figures:
-        return (Piece(f" {_percent(tokens)}%", "now strong"),)
+        return (Piece(f" {_percent(tokens)}", "now strong"),)
     room = min(WIDEST_BAR, width - _cells(figures) - 6)
     return (Piece("  "), *bar(tokens, room, marks), Piece("   "), *figures)
 
@@ -69,7 +69,10 @@ def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
     if not tokens.exact and pending:
         exact, pending = [], pending[1:]
     window = [Piece(" of ", "faint"), Piece(count(tokens.window), "quiet")]
-    percent = [Piece(f" {marks.dot} ", "faint"), Piece(f"{_percent(tokens)}%", "quiet")]
+    percent = [
+        Piece(f" {marks.dot} ", "faint"),
+        Piece(_percent(tokens), "bad" if tokens.total > tokens.window else "quiet"),
+    ]
     cost = [Piece(f" {marks.dot} ", "faint"), Piece(f"${tokens.cost:.2f}", "quiet")] if tokens.cost else []
     return [
         [*exact, *pending, *window, *percent, *cost],
@@ -79,8 +82,9 @@ def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
     ]
 
 
-def _percent(tokens: Tokens) -> int:
-    return round(100 * tokens.total / tokens.window) if tokens.window else 0
+def _percent(tokens: Tokens) -> str:
+    """By how much a window is exceeded is of no use to anybody."""
+    return ">100%" if tokens.total > tokens.window else f"{100 * tokens.total / tokens.window:.0f}%"
 
 
 def _cells(pieces: list[Piece]) -> int:
