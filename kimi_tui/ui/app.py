@@ -72,7 +72,7 @@ class KimiApp(Exhibiting, Opening):
         self.theme = wanted if wanted in self.available_themes else theme.DARK
         self.bound = self.options.keys
         self.set_keymap(self.bound)
-        self.chat.keys.bound = {name: keymap.short(key.split(",")[0]) for name, key in self.bound.items()}
+        self.chat.name_keys(keymap.Names(self.bound))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return theme.DEFAULTS

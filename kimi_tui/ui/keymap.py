@@ -40,6 +40,31 @@ def short(key: str) -> str:
     return re.sub(r"\Actrl\+([a-z])\Z", lambda found: f"^{found[1].upper()}", spelled(key))
 
 
+class Names:
+    """How texts name the keys of actions: as the config has them, else as usual."""
+
+    def __init__(self, keys: Mapping[str, str] | None = None) -> None:
+        """`keys` are those of the config."""
+        self._keys = keys or {}
+
+    def __call__(self, action: str, usual: str) -> str:
+        return spelled(self._first(action)) or usual
+
+    def short(self, action: str, usual: str) -> str:
+        return short(self._first(action)) or usual
+
+    @property
+    def given(self) -> list[str]:
+        """All keys of the config."""
+        return [key.strip() for keys in self._keys.values() for key in keys.split(",")]
+
+    def _first(self, action: str) -> str:
+        return self._keys.get(action, "").split(",")[0].strip()
+
+
+USUAL = Names()
+
+
 def problems(keys: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
     """One line for each name that does not exist and each key that two actions would share."""
     said = [

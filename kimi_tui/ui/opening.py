@@ -33,7 +33,10 @@ class Opening(Leaving):
     def action_help(self) -> None:
         from kimi_tui.ui.pages import Help
 
-        self._put_over(Help(slash.known(self.chat.state), self.bound))
+        if isinstance(self.screen, Help):
+            self.screen.dismiss()
+        else:
+            self.push_screen(Help(slash.known(self.chat.state), self.bound))
 
     def choose_theme(self, name: str) -> None:
         """By its name; without one there is a page to choose from."""

@@ -174,6 +174,17 @@ class TimelineList:
         """The height of that checkpoint, or of the row it is folded under."""
         return self._near(self._newest.get((file, checkpoint)))
 
+    def has(self, checkpoint: int) -> bool:
+        """Whether a row of the live timeline stands for it, shown or not."""
+        return (None, checkpoint) in self._newest
+
+    def neighbours(self, checkpoint: int) -> tuple[int, ...]:
+        """Of the live timeline, the checkpoints before and after one that has no row, as far as there are any."""
+        known = [number for file, number in self._newest if file is None and number is not None]
+        below = [number for number in known if number < checkpoint]
+        above = [number for number in known if number > checkpoint]
+        return (*([max(below)] if below else []), *([min(above)] if above else []))
+
     def _near(self, position: int | None) -> int | None:
         while position is not None and position >= 0:
             height = self.height_of(position)

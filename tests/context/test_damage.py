@@ -221,3 +221,9 @@ async def test_a_revert_keeps_the_mode_and_follows_a_symbolic_link(tmp_path: Pat
     context = await opened(link)
     await context.revert_to(0)
     assert (link.is_symlink(), target.read_bytes(), target.stat().st_mode & 0o777) == (True, b"", 0o640)
+
+
+async def test_a_record_cut_within_a_word_is_told_in_whole_words(path: Path) -> None:
+    path.write_bytes(GOOD + b'{"role":"_checkpoint","i\n' + GOOD)
+    [problem] = (await opened(path)).problems
+    assert "starting at character 23" in str(problem)

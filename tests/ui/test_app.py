@@ -938,6 +938,69 @@ async def test_help_and_footer_tell_the_keys_of_the_config() -> None:
         assert "ctrl+t" not in table
 
 
+RUNNING = ev.TurnStarted(Entry("user", "hi", turn=True), len(ENTRIES))
+OTHER_KEYS = UiOptions(
+    keys={
+        "stop": "f6",
+        "interrupt": "f7",
+        "undo": "ctrl+x",
+        "follow": "f8",
+        "answer": "f9",
+        "snooze": "alt+w",
+        "leave": "f10",
+        "help": "f2",
+    }
+)
+
+
+async def test_what_says_that_a_jump_can_be_undone_names_the_key_of_the_config() -> None:
+    async with stage(options=OTHER_KEYS) as shown:
+        await shown.tell(ev.Noticed("a jump was made", action="undo"))
+        assert shown.toasts == ["A jump was made.\nctrl+x takes it back"]
+
+
+async def test_what_a_second_press_does_is_said_with_the_key_of_the_config() -> None:
+    async with stage(options=OTHER_KEYS) as shown:
+        await shown.press("f6")
+        assert "F6 again goes to the timeline" in shown.line("Activity")
+        await shown.press("f7")
+        assert "F7 again leaves" in shown.line("Activity")
+
+
+async def test_a_running_turn_is_stopped_with_the_key_of_the_config_that_is_named_beside_it() -> None:
+    async with stage(opened(), reset(), RUNNING, options=OTHER_KEYS) as shown:
+        assert "F6 stops" in shown.line("Activity")
+        await shown.press("f6")
+        assert cmd.Interrupt() in shown.agent.submitted
+
+
+async def test_the_mark_below_and_the_warning_of_a_compaction_name_the_keys_of_the_config() -> None:
+    near = ev.CompactionNear(65_300, 108_800)
+    async with stage(opened(), reset(), near, options=OTHER_KEYS) as shown:
+        assert "alt+w snooze" in shown.line("SoftWarning") and "alt+c now" in shown.line("SoftWarning")
+        await shown.press("ctrl+home")
+        await shown.tell(ev.Failed("one more block", ""))
+        assert "more below" in shown.chat[-1] and "F8" in shown.chat[-1]
+
+
+async def test_what_is_asked_names_the_keys_of_the_config() -> None:
+    async with stage(opened(), reset(), RUNNING, options=OTHER_KEYS) as shown:
+        shown.write("being typed")
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        hints = shown.app.chat.asking.approval.query_one(".hints").render_line(0).text
+        assert "F9 answer" in hints and "F6 stop the turn" in hints
+
+
+async def test_the_help_opens_and_closes_with_the_key_of_the_config() -> None:
+    async with stage(options=OTHER_KEYS) as shown:
+        await shown.press("f2")
+        table = dict(shown.app.screen.query_one(HelpSheet).table)
+        assert table["F7"].startswith("copy the selection") and table["F10"].startswith("leave, when")
+        assert not {"ctrl+c", "ctrl+d"} & set(table)
+        await shown.press("f2")
+        assert shown.app.screen is shown.app.chat
+
+
 async def test_an_editor_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "/nowhere/editor")
     async with stage() as shown:
@@ -989,3 +1052,28 @@ async def test_an_answer_whose_last_words_come_with_its_end_is_not_drawn_once_mo
         stored = ev.MessageStored(shown.app.chat.conversation.stored, (Entry("assistant", "one\n\ntwo three"),))
         await shown.tell(ev.TextDelta(" three"), stored)
         assert "two three" in shown.chat
+
+
+async def test_rewinding_to_a_checkpoint_without_a_step_names_the_nearest() -> None:
+    rows = tuple(TimelineRow("checkpoint", number, label=f"step {number}", offset=number) for number in (5, 2, 0))
+    async with stage(opened(), reset(rows=rows)) as shown:
+        for typed in ("/rewind 1", "/rewind 9"):
+            shown.write(typed)
+            await shown.press("enter")
+        assert shown.toasts == [
+            "No step begins at checkpoint 1; the nearest: 0 and 2.",
+            "No step begins at checkpoint 9; the nearest: 5.",
+        ]
+        assert shown.app.chat.sidebar.timeline.row is None
+        assert shown.app.chat.editor.has_focus
+
+
+async def test_rewinding_finds_a_checkpoint_that_the_filter_hides() -> None:
+    rows = tuple(TimelineRow("checkpoint", number, label=f"step {number}", offset=number) for number in (5, 2, 0))
+    async with stage(opened(), reset(rows=rows)) as shown:
+        await shown.press("ctrl+t", "slash", *"step", "space", "5", "enter", "ctrl+t")
+        shown.app.chat.editor.focus()
+        shown.write("/rewind 2")
+        await shown.press("enter")
+        row = shown.app.chat.sidebar.timeline.row
+        assert row and row.checkpoint == 2

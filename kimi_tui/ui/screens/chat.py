@@ -43,7 +43,7 @@ class ChatScreen(Queueing):
         before = self.state
         for event in batch:
             self.conversation.apply(event)
-            for note in toasts.of(event, self.state.tasks):
+            for note in toasts.of(event, self.state.tasks, self.names("undo", "alt+u")):
                 self.notify(note.text, severity=note.severity, markup=False)
             self.state = apply(self.state, event)
             self._timeline(event)
@@ -253,8 +253,7 @@ class ChatScreen(Queueing):
             case "rotations":
                 self.sidebar.browse()
             case "rewind":
-                self.sidebar.timeline.point_at(int(argument))
-                self.action_timeline()
+                self._rewind(int(argument))
             case "copy":
                 self._copy_answer()
             case "cost":
@@ -264,6 +263,15 @@ class ChatScreen(Queueing):
                 )
             case _:
                 self.post_message(Do(name, argument))
+
+    def _rewind(self, checkpoint: int) -> None:
+        timeline = self.sidebar.timeline
+        if timeline.seek(checkpoint):
+            self.action_timeline()
+            return
+        near = " and ".join(map(str, timeline.list.neighbours(checkpoint)))
+        nearest = f"; the nearest: {near}" if near else ""
+        self.notify(f"No step begins at checkpoint {checkpoint}{nearest}.", severity="warning")
 
     def _copy_answer(self) -> None:
         answers = (block.entry for block in reversed(self.conversation.blocks) if block.kind == "assistant")

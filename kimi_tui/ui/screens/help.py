@@ -14,19 +14,16 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kimi_tui.protocol.views import SlashCommand
-from kimi_tui.ui.keymap import bindings_of, in_force, spelled
+from kimi_tui.ui.keymap import Names, bindings_of, in_force, spelled
 from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece, Row, wrap
 
 KEY_COLUMN = 16
 
-FIXED: tuple[tuple[str, str], ...] = (
+PROMPT: tuple[tuple[str, str], ...] = (
     ("enter", "send; while a turn runs: steer it"),
     ("alt+enter", "while a turn runs: send after it"),
     ("shift+enter", "new line (also ctrl+j, or \\ at the end)"),
-    ("esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
-    ("ctrl+c", "copy the selection, stop, clear, leave"),
-    ("ctrl+d", "leave, when the prompt is empty"),
     ("up, down", "earlier prompts; while something waits, up: edit it"),
     ("/", "commands"),
     ("@", "files"),
@@ -34,11 +31,18 @@ FIXED: tuple[tuple[str, str], ...] = (
 )
 """Keys of the prompt, which reads them itself."""
 
+TOLD: tuple[tuple[str, str, str], ...] = (
+    ("stop", "esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
+    ("interrupt", "ctrl+c", "copy the selection, stop, clear, leave"),
+    ("leave", "ctrl+d", "leave, when the prompt is empty"),
+)
+"""Actions that take more words than their bindings have: name, usual key, what it does."""
+
 
 class Help(ModalScreen[None]):
-    """Any of Esc, F1, q closes it."""
+    """Esc, q and the key that opened it close it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "close", show=False)]
 
     def __init__(self, commands: Sequence[SlashCommand], keys: Mapping[str, str] | None = None) -> None:
         """`keys` are those of the config."""
@@ -50,15 +54,17 @@ class Help(ModalScreen[None]):
         yield Sheet(self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
+        names = Names(self.keys)
         app, chat = self.app.BINDINGS, bindings_of(self.app.screen_stack[0])
         timeline = [found for widget in self.app.screen_stack[0].query("Timeline") for found in widget.BINDINGS]
         reader = [found for widget in self.app.screen_stack[0].query("Reader") for found in widget.BINDINGS]
         return [
             ("Keys", ""),
-            *FIXED,
-            *_described((*chat, *app), {key for key, _ in FIXED}, self.keys),
+            *PROMPT,
+            *((names(action, usual), does) for action, usual, does in TOLD),
+            *_described((*chat, *app), {action for action, _, _ in TOLD}, self.keys),
             ("", ""),
-            ("In the chat (tab)", ""),
+            (f"In the chat ({names('answer', 'tab')})", ""),
             *_described(reader, set()),
             ("", ""),
             ("In the timeline", ""),
@@ -71,16 +77,14 @@ class Help(ModalScreen[None]):
 
 
 def _described(
-    bindings: Iterable[BindingType], known: set[str], keys: Mapping[str, str] | None = None
+    bindings: Iterable[BindingType], told: set[str], keys: Mapping[str, str] | None = None
 ) -> list[tuple[str, str]]:
-    """Key and description of the bindings that are not described already."""
-    found = []
-    for binding in bindings:
-        if isinstance(binding, Binding) and binding.description:
-            key = binding.key_display or spelled(in_force(binding, keys or {}))
-            if key not in known:
-                found.append((key, binding.description))
-    return found
+    """Key and description of the bindings whose actions have not been told of."""
+    return [
+        (binding.key_display or spelled(in_force(binding, keys or {})), binding.description)
+        for binding in bindings
+        if isinstance(binding, Binding) and binding.description and binding.id not in told
+    ]
 
 
 class Sheet(ScrollView, can_focus=True):

@@ -45,7 +45,7 @@ class Keyboard(Compacting):
         text = self.editor.text
         if self.state.busy or self.state.progress:
             self.submit(cmd.Interrupt())
-        elif self._again("esc", "esc again clears the prompt" if text else "esc again goes to the timeline"):
+        elif self._again("stop", "esc", "clears the prompt" if text else "goes to the timeline"):
             if text:
                 self.editor.set_aside()
             else:
@@ -60,7 +60,7 @@ class Keyboard(Compacting):
         elif self.editor.text:
             self.editor.set_aside()
         else:
-            return not self._again("ctrl+c", "ctrl+c again leaves")
+            return not self._again("interrupt", "ctrl+c", "leaves")
         return True
 
     def _copy_selection(self) -> bool:
@@ -79,13 +79,13 @@ class Keyboard(Compacting):
             self.clear_selection()
             self.notify("There is no text to copy there.", timeout=2)
 
-    def _again(self, key: str, hint: str) -> bool:
-        """Whether the key was pressed a moment ago; if not, say what a second time would do."""
-        if self._armed == key:
+    def _again(self, action: str, usual: str, does: str) -> bool:
+        """Whether the action's key was pressed a moment ago; if not, say what it does the second time."""
+        if self._armed == action:
             self._disarm()
             return True
-        self._armed = key
-        self.activity.say(hint)
+        self._armed = action
+        self.activity.say(f"{self.names(action, usual)} again {does}")
         self.set_timer(AGAIN, self._disarm)
         return False
 

@@ -30,8 +30,7 @@ from kimi_tui.ui.widgets.sheet import Sheet
 
 Decision = Literal["once", "session", "reject"]
 
-KEYS = (("enter", "answer"), ("1-4", "pick"), ("pgup/pgdn", "scroll"), ("tab", "prompt"), ("esc", "stop the turn"))
-AWAY = (("tab", "answer"), ("esc", "stop the turn"))
+KEYS = (("enter", "answer"), ("1-4", "pick"), ("pgup/pgdn", "scroll"))
 WHY = (("enter", "send"), ("esc", "back"))
 
 
@@ -146,8 +145,9 @@ class ApprovalPanel(Panel):
     def _hints(self, width: int) -> Rows:
         if self.has_class("-words"):
             return [hint_row(WHY, width)]
-        keys = KEYS if self.focused_here else AWAY
-        return [hint_row(keys if self.in_turn else keys[:-1], width)]
+        here = self.focused_here
+        keys = [*(KEYS if here else ()), self.hint("answer", "tab", "prompt" if here else "answer")]
+        return [hint_row([*keys, self.hint("stop", "esc", "stop the turn")] if self.in_turn else keys, width)]
 
     def turns(self, running: bool) -> None:
         """Whether a turn runs that Esc would stop; a subagent in the background asks without one."""

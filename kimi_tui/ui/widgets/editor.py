@@ -8,7 +8,7 @@ What a key means for the whole app (Esc, Ctrl+C) is the app's business.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakSet
@@ -79,6 +79,11 @@ class Editor(Text):
         self.place: Place | None = None
         """Where in the queue the text has been, until it is sent or cleared."""
         self._drafting = False
+
+    def leave_alone(self, keys: Iterable[str]) -> None:
+        """Keys that the config has given to something else have no meaning of their own here any more."""
+        for key in keys:
+            self._bindings.key_to_bindings.pop(key, None)
 
     @property
     def whole(self) -> str:

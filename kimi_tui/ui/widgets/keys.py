@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from kimi_tui.ui.rows import Piece
@@ -42,7 +42,7 @@ BLOCK: tuple[Hint, ...] = (
     Hint("p", "pin"),
     Hint("q", "quote"),
     Hint("e", "editor"),
-    Hint("alt+↑↓", "turns"),
+    Hint("alt+↑↓", "turns", "turn_up"),
     Hint("esc", "prompt"),
 )
 QUEUE: tuple[Hint, ...] = (
@@ -70,8 +70,6 @@ class Keys(Line):
     """Shows a row of hints."""
 
     hints: Sequence[Hint] = IDLE
-    bound: Mapping[str, str] = {}
-    """Keys of actions that the config has changed, as they are written here."""
 
     def show(self, hints: Sequence[Hint]) -> None:
         self.hints = hints
@@ -81,7 +79,7 @@ class Keys(Line):
         pieces: list[Piece] = [Piece(" ")]
         left = width - 1
         for usual, does, action in self.hints:
-            key = self.bound.get(action, usual)
+            key = self.names.short(action, usual)
             left -= len(key) + len(does) + 3
             if left < 0:
                 break

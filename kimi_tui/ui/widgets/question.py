@@ -138,15 +138,15 @@ class QuestionPanel(Panel):
         return [spread(head, [(place, "quiet")], width), *paragraph(literal(question.question), width, "", 6)]
 
     def _hints(self, width: int) -> Rows:
-        request = self.request
+        request, stop = self.request, self.hint("stop", "esc", "stop the turn")
         if request is None or not self.focused_here:
-            return [hint_row((("tab", "answer"), ("esc", "stop the turn")), width)]
+            return [hint_row((self.hint("answer", "tab", "answer"), stop), width)]
         if self.has_class("-words"):
             return [hint_row((("enter", "answer"), ("esc", "back")), width)]
         keys = [("enter", "answer")]
         keys += [("space", "tick")] if request.question.multi_select else []
         keys += [("←", "back")] if request.answers else []
-        return [hint_row([*keys, ("tab", "prompt"), ("esc", "stop the turn")], width)]
+        return [hint_row([*keys, self.hint("answer", "tab", "prompt"), stop], width)]
 
     # --- answers --------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from kimi_tui.ui.blocks import foldable, gap, rough_place
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.gallery import Gallery
+from kimi_tui.ui.keymap import USUAL, Names
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, copied
 from kimi_tui.ui.widgets.fetching import Fetching
@@ -34,6 +35,8 @@ class Transcript(Fetching, can_focus=True):
         Binding("home", "scroll_home", "start", show=False),
         Binding("end", "scroll_end", "end", show=False),
     ]
+    names: Names = USUAL
+    """Of the key that goes to the end."""
 
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
         super().__init__(conversation, Drawn(marks))
@@ -223,7 +226,7 @@ class Transcript(Fetching, can_focus=True):
         return super().strip(y, ways)
 
     def _newer_strip(self) -> Strip:
-        text = f" {self.marks.below} more below {self.marks.dot} ctrl+end "
+        text = f" {self.marks.below} more below {self.marks.dot} {self.names('follow', 'ctrl+end')} "
         left = max(0, (self.inner_width - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
