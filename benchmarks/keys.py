@@ -23,7 +23,7 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,15 +94,16 @@ class Terminal:
 
     def processor(self) -> float:
         """Seconds that the program and what it has started have taken."""
-        return sum(_taken(pid) for pid in _family(self.pid))
+        return sum(_taken(pid) for pid in family(self.pid))
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
+    """A process and all that it has started."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in task.read_text().split():
-                found += _family(int(child))
+                found += family(int(child))
     return found
 
 
@@ -152,13 +153,25 @@ def script(folder: Path, tokens: int, rate: float) -> Path:
 def program(folder: Path, model: Path, size: tuple[int, int]) -> Iterator[Terminal]:
     arguments = ["-m", "kimi_tui", "-m", f"replay:{model}", "-w", str(folder), "--yolo"]
     arguments += ["-S", str(folder / "s")] if (folder / "s").exists() else []
+    variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "KIMI_TUI_HOME": str(folder / "home")}
+    with opened([sys.executable, *arguments], variables, Path.cwd(), size) as (fd, pid):
+        yield Terminal(fd, pid)
+
+
+@contextlib.contextmanager
+def opened(
+    arguments: Sequence[str], variables: Mapping[str, str], folder: Path, size: tuple[int, int]
+) -> Iterator[tuple[int, int]]:
+    """A program in a pseudo-terminal: the other end of it, and its process."""
     pid, fd = pty.fork()
     if pid == 0:
-        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", KIMI_TUI_HOME=str(folder / "home"))
-        os.execv(sys.executable, [sys.executable, *arguments])
+        os.environ.update({"PYTHONPATH": str(Path.cwd()), **variables})
+        os.environ.pop("TMUX", None)
+        os.chdir(folder)
+        os.execvp(arguments[0], arguments)
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     try:
-        yield Terminal(fd, pid)
+        yield fd, pid
     finally:
         os.kill(pid, signal.SIGTERM)
         with contextlib.suppress(OSError):

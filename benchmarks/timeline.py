@@ -59,6 +59,7 @@ def write_session(folder: Path, checkpoints: int) -> None:
 
 
 def _records(checkpoints: int) -> Iterator[dict[str, Any]]:
+    yield {"role": "_system_prompt", "content": "You are a coding agent."}
     for number in range(checkpoints):
         yield {"role": "_checkpoint", "id": number}
         if number % 10 == 0:

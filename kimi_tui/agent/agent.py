@@ -17,6 +17,7 @@ from kimi_tui.agent.flow_activity import run_prompt
 from kimi_tui.agent.opening import Opener, opened, put_away, resume_hint
 from kimi_tui.agent.outbox import Outbox
 from kimi_tui.agent.readiness import Readiness
+from kimi_tui.agent.server_prompts import SERVER_PROMPT
 from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.travel.pruning import look_after
 from kimi_tui.context import SessionLocked
@@ -83,23 +84,36 @@ class Agent:
         """The activity is a turn, which takes steers."""
         return self._activity is not None and self._activity.get_name() == TURN
 
+    async def guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """An activity that breaks ends itself, not the agent."""
+        try:
+            await work
+        except (Fault, ModelFault) as fault:
+            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
+        except (OSError, ValueError, SessionLocked) as fault:
+            self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
+        except Exception as fault:
+            log.exception("%s broke", name)
+            self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
+
     def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Make this the one activity. There must be none."""
         assert self._activity is None, f"{name} while something else runs"
-        self._activity = asyncio.create_task(self._guarded(work, name), name=name)
+        self._activity = asyncio.create_task(self.guarded(work, name), name=name)
         self._activity.add_done_callback(self._ended)
 
     def beside(self, work: Coroutine[Any, Any, None], name: str) -> None:
         """Run this beside whatever else goes on."""
-        task = asyncio.create_task(self._guarded(work, name), name=name)
+        task = asyncio.create_task(self.guarded(work, name), name=name)
         self._side.add(task)
         task.add_done_callback(self._side.discard)
 
-    def stop_beside(self, name: str) -> None:
-        """Stop what runs under this name beside the activity."""
-        for task in self._side:
-            if task.get_name() == name:
-                task.cancel()
+    def stop_beside(self, name: str) -> bool:
+        """Stop what runs under this name beside the activity. False when nothing does."""
+        running = [task for task in self._side if task.get_name() == name]
+        for task in running:
+            task.cancel()
+        return bool(running)
 
     def go_on(self) -> None:
         """Start the next turn, if one waits and nothing stands in its way."""
@@ -129,6 +143,8 @@ class Agent:
         if self._activity is not None:
             if not self._activity.cancelling():
                 self._activity.cancel()
+        elif self.stop_beside(SERVER_PROMPT):
+            return
         elif not self.readiness.ready:
             self.readiness.cancel()
         else:
@@ -159,18 +175,6 @@ class Agent:
             self.emit(Noticed(f"{type(command).__name__} is not understood", "warning"))
         else:
             handler.take(self, command)
-
-    async def _guarded(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """An activity that breaks ends itself, not the agent."""
-        try:
-            await work
-        except (Fault, ModelFault) as fault:
-            self.emit(Noticed(f"{fault} {fault.hint}".strip(), "error"))
-        except (OSError, ValueError, SessionLocked) as fault:
-            self.emit(Noticed(str(fault) or type(fault).__name__, "error"))
-        except Exception as fault:
-            log.exception("%s broke", name)
-            self.emit(Failed(f"{name} broke: {type(fault).__name__}: {fault}", "The log has the details."))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._activity = None

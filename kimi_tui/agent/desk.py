@@ -301,11 +301,14 @@ class Desk:
             self.state.queued = self.steering.texts
             self.keep_state()
 
-    async def begin(self) -> None:
-        """Before the first record of a session: its folder, and the system prompt as line 1."""
-        if self.context.system_prompt is None:
-            await self.context.write_system_prompt(self.first_prompt)
-            self.keep_state()  # says which folder the session belongs to
+    async def begin(self) -> bool:
+        """Before the first record of a session: its folder, and the system prompt as line 1. True when records that
+        another program wrote without one stand elsewhere in the file now."""
+        if self.context.system_prompt is not None:
+            return False
+        await self.context.write_system_prompt(self.first_prompt)
+        self.keep_state()  # says which folder the session belongs to
+        return bool(self.context.checkpoints)
 
     def keep_grants(self) -> None:
         """Remember what the user allowed for the session, when that has changed."""

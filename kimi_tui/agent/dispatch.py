@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kimi_tui.agent import browsing, control, pictures, session_servers, sessions, slash
+from kimi_tui.agent import browsing, control, pictures, session_servers, session_skills, sessions, slash
 from kimi_tui.agent.compaction import compacting
 from kimi_tui.agent.compaction.nearness import snooze
 from kimi_tui.agent.compaction.pins import pin_entry
@@ -15,7 +15,7 @@ from kimi_tui.agent.subagents.past import read_subagent
 from kimi_tui.agent.tasks import commands as task_commands
 from kimi_tui.agent.travel import drafting, dropping, pruning, time_travel
 from kimi_tui.protocol import commands as say
-from kimi_tui.protocol.events import Noticed
+from kimi_tui.protocol.events import Noticed, Settled
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
@@ -36,13 +36,25 @@ class Handler:
         if self.when == "now":
             self.run(agent, command)
         elif self.when == "beside":
-            agent.beside(self.run(agent, command), name)
+            agent.beside(_carried_out(agent, self.run(agent, command), name), name)
         elif agent.busy:
-            agent.emit(Noticed("not while something runs: Esc stops it", "warning"))
+            _refused(agent, name, "not while something runs: Esc stops it")
         elif self.when == "alone" and (why := agent.desk.read_only):
-            agent.emit(Noticed(why, "warning"))
+            _refused(agent, name, why)
         else:
-            agent.start(self.run(agent, command), name)
+            agent.start(_carried_out(agent, self.run(agent, command), name), name)
+
+
+async def _carried_out(agent: Agent, work: Coroutine[Any, Any, None], name: str) -> None:
+    try:
+        await agent.guarded(work, name)
+    finally:
+        agent.emit(Settled(name))
+
+
+def _refused(agent: Agent, name: str, why: str) -> None:
+    agent.emit(Noticed(why, "warning"))
+    agent.emit(Settled(name))
 
 
 HANDLERS: dict[type[say.Command], Handler] = {
@@ -93,6 +105,7 @@ HANDLERS: dict[type[say.Command], Handler] = {
     say.StopTask: Handler("beside", task_commands.stop_task),
     say.ReadTask: Handler("beside", task_commands.read_task),
     say.ReadSubagent: Handler("beside", read_subagent),
+    say.ListCommands: Handler("beside", session_skills.list_commands),
     say.ListMcp: Handler("beside", session_servers.list_servers),
     say.RestartMcp: Handler("beside", session_servers.restart_server),
     say.SignInMcp: Handler("beside", session_servers.sign_in),

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.mcp import McpFault, McpPrompt
-from kimi_tui.protocol.events import PromptReturned
+from kimi_tui.protocol.events import PromptReturned, ServerAwaited
 from kimi_tui.protocol.views import SlashCommand
 
 if TYPE_CHECKING:
     from kimi_tui.agent.agent import Agent
 
 PREFIX = "mcp:"
+SERVER_PROMPT = "server prompt"
+"""The name of the task: what Esc stops when nothing else runs."""
 
 _FOREIGN = re.compile(r"[^\w.-]")
 
@@ -25,12 +28,17 @@ def command_name(prompt: McpPrompt) -> str:
     return f"{PREFIX}{_FOREIGN.sub('_', prompt.server)}:{_FOREIGN.sub('_', prompt.name)}"
 
 
-def commands(prompts: Iterable[McpPrompt]) -> tuple[SlashCommand, ...]:
-    """Of two that would be typed alike only the first."""
+def commands(prompts: Iterable[McpPrompt], ready: Container[str]) -> tuple[SlashCommand, ...]:
+    """Of two that would be typed alike only the first. Those of servers that are not ready say so."""
     found = {command_name(prompt): prompt for prompt in reversed(tuple(prompts))}
     return tuple(
-        SlashCommand(name, usage(prompt), prompt.description, turns=True) for name, prompt in reversed(found.items())
+        SlashCommand(name, usage(prompt), prompt.description if prompt.server in ready else _waits(prompt), turns=True)
+        for name, prompt in reversed(found.items())
     )
+
+
+def _waits(prompt: McpPrompt) -> str:
+    return f"(waits for its server) {prompt.description}"
 
 
 def usage(prompt: McpPrompt) -> str:
@@ -80,6 +88,9 @@ async def run_server_prompt(agent: Agent, name: str, argument: str, typed: str) 
     except (McpFault, ValueError) as fault:
         agent.emit(PromptReturned(typed, str(fault)))
         return
+    except asyncio.CancelledError:
+        agent.emit(PromptReturned(typed, "stopped"))
+        raise
     if not result.text.strip() and not result.images:
         agent.emit(PromptReturned(typed, f"the server {prompt.server} has nothing to say to that"))
         return
@@ -87,13 +98,20 @@ async def run_server_prompt(agent: Agent, name: str, argument: str, typed: str) 
 
 
 async def _found(agent: Agent, name: str) -> McpPrompt:
-    """The prompt of that command; one that is not known yet is waited for, since servers take their time to start."""
+    """The prompt of that command. Its server is waited for, since servers take their time to start."""
     servers = agent.desk.servers
     if servers is None:
         raise ValueError("there are no MCP servers here")
-    if servers.prompt_named(name) is None:
-        servers.start()
-        await servers.settled()
+    known = servers.prompt_named(name)
+    agent.emit(ServerAwaited(known.server if known else name.split(":")[1]))
+    try:
+        if known is None:
+            servers.start()
+            await servers.settled()
+        elif not await servers.ready(known.server):
+            raise ValueError(f"the server {known.server} is not ready; /mcp shows why")
+    finally:
+        agent.emit(ServerAwaited(""))
     prompt = servers.prompt_named(name)
     if prompt is None:
         raise ValueError(f"there is no /{name}; /mcp shows how the servers stand")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kimi_tui.agent import server_prompts
+from kimi_tui.agent.known_prompts import KnownPrompts
 from kimi_tui.mcp import HostedServers, HostedTool, McpFault, McpPrompt, McpResource, McpResult, read_servers
 from kimi_tui.protocol.commands import AnswerSignInMcp, ListMcp, RestartMcp, SignInMcp, SignOutMcp
-from kimi_tui.protocol.events import Event, McpChanged, Noticed
-from kimi_tui.protocol.views import SlashCommand
+from kimi_tui.protocol.events import Event, McpChanged, Noticed, ResourcesChanged
+from kimi_tui.protocol.views import ResourceView, SlashCommand
 from kimi_tui.settings import McpSettings
 from kimi_tui.tools.remote import remote_tool
 from kimi_tui.tools.remote_resources import resource_tools
@@ -40,10 +41,18 @@ class SessionServers:
         self._toolset, self._emit = toolset, emit
         self._offered: dict[str, HostedTool] = {}
         self._prompts: tuple[McpPrompt, ...] = ()
+        """Those that can be typed: of servers that are ready, and what is known of others from before."""
+        self._ready: frozenset[str] = frozenset()
+        self._known = KnownPrompts(grants_dir / "prompts.json")
+        self._readable: tuple[ResourceView, ...] = ()
         self.commands_changed: Callable[[], None] = lambda: None
         """Other prompts are there now."""
         self._servers = HostedServers(servers, work_dir, log_dir, grants_dir, changed=self._follow, notice=self._warn)
         self._started = False
+        self._expected = tuple(server.name for server in servers if not server.disabled)
+        if self._expected:
+            self._known.load()
+            self._prompts = self._known.of(self._expected)
         self._told = McpChanged(())
 
     def start(self) -> None:
@@ -57,12 +66,18 @@ class SessionServers:
         await self._servers.settled(PATIENCE)
 
     def commands(self) -> tuple[SlashCommand, ...]:
-        """The prompts that are there now, as the user types them."""
-        return server_prompts.commands(self._prompts)
+        """The prompts that can be typed."""
+        return server_prompts.commands(self._prompts, self._ready)
 
     def prompt_named(self, name: str) -> McpPrompt | None:
         """By its slash command, without the slash."""
         return next((prompt for prompt in self._prompts if server_prompts.command_name(prompt) == name), None)
+
+    async def ready(self, name: str) -> bool:
+        """Wait until this server is no longer starting; then whether it is ready."""
+        self.start()
+        view = await self._servers.decided(name)
+        return view is not None and view.state == "ready"
 
     async def prompt(self, prompt: McpPrompt, arguments: dict[str, str]) -> McpResult:
         """Filled in by its server. Raises McpFault."""
@@ -71,6 +86,16 @@ class SessionServers:
     def readable(self) -> tuple[str, ...]:
         """The servers that have something to be read."""
         return tuple(view.name for view in self._servers.status() if view.resources)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all servers that are configured."""
+        return tuple(view.name for view in self._servers.status())
+
+    @property
+    def addresses(self) -> frozenset[tuple[str, str]]:
+        """Server and address of all that is known to be there for reading."""
+        return frozenset((one.server, one.uri) for one in self._readable)
 
     async def resources(self, server: str) -> list[McpResource]:
         return await self._servers.resources(server)
@@ -110,12 +135,25 @@ class SessionServers:
                 self._toolset.add(remote_tool(tool, (McpFault,)))
         self._offered = tools
         self._offer_reading()
-        if self._prompts != (prompts := self._servers.prompts()):
-            self._prompts = prompts
-            self.commands_changed()
+        self._follow_prompts()
+        readable = tuple(ResourceView(server, one.uri, one.name) for server, one in self._servers.readable())
+        if self._readable != readable:
+            self._readable = readable
+            self._emit(ResourcesChanged(readable))
         if (event := self.event()) != self._told:
             self._told = event
             self._emit(event)
+
+    def _follow_prompts(self) -> None:
+        """Offer the prompts of the servers that are ready, and the remembered ones of those that are not."""
+        prompts = self._servers.prompts()
+        ready = frozenset(view.name for view in self._servers.status() if view.state == "ready")
+        for name in ready - self._ready:
+            self._known.learn(name, tuple(prompt for prompt in prompts if prompt.server == name))
+        prompts += self._known.of(name for name in self._expected if name not in ready)
+        if (prompts, ready) != (self._prompts, self._ready):
+            self._prompts, self._ready = prompts, ready
+            self.commands_changed()
 
     def _offer_reading(self) -> None:
         """The tools that read, as long as there is anything to be read."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kimi_tui.agent.steering import FlowCall, Prompt
 from kimi_tui.flows import parse_flow
 from kimi_tui.injections import DynamicInjection, DynamicInjectionProvider, Newest, StepView
+from kimi_tui.protocol.commands import ListCommands
 from kimi_tui.protocol.events import CommandsChanged, Event, Noticed
 from kimi_tui.protocol.messages import Message
 from kimi_tui.protocol.views import SlashCommand
@@ -16,6 +17,7 @@ from kimi_tui.resources import prompt
 from kimi_tui.skills import Skill, SkillRoot, SkillSet, skill_request, skills_prompt
 
 if TYPE_CHECKING:
+    from kimi_tui.agent.agent import Agent
     from kimi_tui.agent.desk import Desk
 
 FLOW_MOVES = 1000
@@ -60,6 +62,10 @@ class SessionSkills:
         """By its name, or by its slash command without the slash."""
         return self._set.find(name)
 
+    def problem_of(self, name: str) -> str:
+        """Why there is no skill of that name, where that is known."""
+        return self._set.problem_of(name)
+
     def commands(self) -> tuple[SlashCommand, ...]:
         """`/skill:<name>` and `/flow:<name>`."""
         return tuple(
@@ -78,12 +84,17 @@ class SessionSkills:
         return fresh
 
 
+async def list_commands(agent: Agent, command: ListCommands) -> None:
+    await agent.desk.skills.follow()
+
+
 async def skill_prompt(desk: Desk, name: str, request: str, typed: str) -> Prompt:
     """What `/skill:<name> request` or `/flow:<name> request` sends. Raises OSError or ValueError with the reason."""
     await desk.skills.follow()
     skill = desk.skills.find(name)
     if skill is None:
-        raise ValueError(f"there is no /{name}")
+        why = desk.skills.problem_of(name)
+        raise ValueError(f"/{name} cannot be used: {why}" if why else f"there is no /{name}")
     if skill.diagram is None:
         return Prompt(await asyncio.to_thread(skill_request, skill, request), typed=typed)
     diagram = skill.diagram

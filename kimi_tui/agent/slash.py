@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.asides import ask_aside
 from kimi_tui.agent.flow_activity import ralph_call
-from kimi_tui.agent.server_prompts import PREFIX, run_server_prompt
+from kimi_tui.agent.server_prompts import PREFIX, SERVER_PROMPT, run_server_prompt
 from kimi_tui.agent.session_skills import skill_prompt
 from kimi_tui.agent.steering import Prompt
 from kimi_tui.protocol.commands import RunSlash
@@ -51,7 +51,7 @@ def run_slash(agent: Agent, command: RunSlash) -> None:
     elif name == "doctor":
         agent.beside(_doctor(agent), typed)
     elif name.startswith(PREFIX):
-        agent.beside(run_server_prompt(agent, name, argument, typed), typed)
+        agent.beside(run_server_prompt(agent, name, argument, typed), SERVER_PROMPT)
     elif name.startswith(("skill", "flow")):
         agent.beside(_skill(agent, name, argument, typed), typed)
     else:

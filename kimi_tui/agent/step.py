@@ -21,7 +21,7 @@ from kimi_tui.agent.marks import reminder
 from kimi_tui.agent.stream import Draft, fold
 from kimi_tui.agent.tool_calls import open_call, watch
 from kimi_tui.agent.travel.moves import shown_anew
-from kimi_tui.agent.travel.rows import mark_named, newest_checkpoint, newest_row
+from kimi_tui.agent.travel.rows import mark_named, newest_checkpoint, newest_rows
 from kimi_tui.llm.model import ModelFault, Usage
 from kimi_tui.llm.retry import stream_with_retry
 from kimi_tui.protocol.events import (
@@ -78,7 +78,7 @@ async def take_step(step: Step) -> StepOutcome | None:
         answer = await ask(step)
         results = await run_tools(desk, answer)
     finally:
-        desk.emit(StepEnded(step.number, newest_row(desk)))
+        desk.emit(StepEnded(step.number, next(newest_rows(desk))))
         desk.tell_tokens()
         if desk.tell_problems():
             await land(shown_anew(desk))
@@ -101,7 +101,8 @@ async def set_checkpoint(desk: Desk) -> None:
     """A bookmark before the call; the model may send a D-Mail to any that exist now."""
     await bookmark(desk)
     desk.denwa_renji.set_n_checkpoints(desk.context.n_checkpoints)
-    desk.emit(CheckpointCreated(newest_row(desk)))
+    rows = newest_rows(desk)
+    desk.emit(CheckpointCreated(next(rows), next(rows, None)))
 
 
 async def add_reminders(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 
@@ -12,9 +13,11 @@ from kimi_tui.agent.dmail import BackToTheFuture
 from kimi_tui.agent.healing import missing_results
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import system_note
-from kimi_tui.agent.steering import Prompt
+from kimi_tui.agent.mentions import with_resources
+from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.step import Step, StepOutcome, bookmark, say_beside, take_step
 from kimi_tui.agent.travel.jumps import deliver
+from kimi_tui.agent.travel.moves import begin
 from kimi_tui.agent.travel.rows import newest_checkpoint
 from kimi_tui.llm.model import ModelFault
 from kimi_tui.protocol.events import SteerTaken, TurnEnd, TurnEnded, TurnStarted
@@ -70,7 +73,7 @@ class Turn:
         desk.denwa_renji.new_turn()
         desk.toolset.repeats.reset()
         desk.files.warm()
-        await land(desk.begin())
+        await land(begin(desk))
         await land(self._heal())
         await bookmark(desk)
         if prompt.label:
@@ -108,8 +111,12 @@ class Turn:
     async def _take_steers(self) -> bool:
         """Put what the user sent meanwhile into the context. True when there was anything: another step is due."""
         steers = self.desk.steering.take_steers()
-        for steer in steers:
-            await self.steer(steer)
+        for place, steer in enumerate(steers):
+            try:
+                await self.steer(await with_resources(self.desk, steer))
+            except asyncio.CancelledError:
+                self.desk.emit(returned(steers[place:]))
+                raise
         return bool(steers)
 
     async def steer(self, steer: Prompt) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kimi_tui.agent.compaction.compact import hint_for
 from kimi_tui.agent.landing import land
+from kimi_tui.agent.mentions import with_resources
 from kimi_tui.agent.steering import Prompt, returned
 from kimi_tui.agent.travel.rows import first_line
 from kimi_tui.agent.turn import Turn
@@ -53,7 +54,7 @@ async def _hooked(turn: Turn, prompt: Prompt) -> TurnEnded:
     verdict = await hooks.trigger("UserPromptSubmit", prompt.text, prompt=prompt.text)
     if verdict.blocked:
         return turn.ended("blocked", verdict.reason or "a hook blocked the prompt")
-    ended = await turn.run(prompt)
+    ended = await turn.run(await with_resources(turn.desk, prompt))
     _title(turn.desk, prompt)
     verdict = await hooks.trigger("Stop", ended.reason, stop_hook_active=False)
     if verdict.blocked and verdict.reason and ended.reason == "done":

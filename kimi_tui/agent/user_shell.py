@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kimi_tui.agent.landing import land
 from kimi_tui.agent.marks import system_note
+from kimi_tui.agent.travel.moves import shown_anew
 from kimi_tui.agent.travel.rows import newest_checkpoint
 from kimi_tui.protocol.events import EntryAdded, ToolCallFinished, ToolCallStarted, ToolOutputDelta
 from kimi_tui.protocol.messages import Message, TextPart
@@ -53,7 +54,9 @@ async def _keep(desk: Desk, view: ToolView, ended: Ended, seconds: float) -> Non
         content=[system_note(note), TextPart(text=f"{ended.text}\n({brief})")],
         kt={"at": round(desk.clock(), 3), "outcome": outcome, "brief": brief, "seconds": round(seconds, 3)},
     )
-    await desk.begin()
+    moved = await desk.begin()
     await desk.context.append_message(message)
     desk.transcript.add(message, checkpoint=newest_checkpoint(desk.context))
     desk.tell_tokens()
+    if moved:
+        await shown_anew(desk)

@@ -77,8 +77,9 @@ def _talk(said: _Said, flags: dict[str, Any]) -> int:
     prompt = " ".join(said.words) or None
     if said.plain or dumb or read_ui_options(flags["config_file"] or config_file()).plain:
         from kimi_tui.cli import plain_mode
+        from kimi_tui.cli.plain.console import require_keyboard
 
-        plain_mode.require_keyboard()
+        require_keyboard()
         return plain_mode.run(_options(flags, prompt), hello=plain_mode.DUMB if dumb else plain_mode.HELLO)
     from kimi_tui.cli import screen
 

@@ -23,6 +23,7 @@ SUBCOMMANDS = {
     "doctor": "check a session's files, and mend them",
     "export": "write out a conversation: Markdown, a page, JSON",
     "model": "list, pull and remove the weights of the embedded models",
+    "mcp": "the servers of tools: list them, sign in, sign out",
     "config": "show the effective configuration, and where each value comes from",
 }
 """Word → what it does. Each is the `command` of the module of that name."""

@@ -10,7 +10,7 @@ TURN = 0.001
 more after every call that lets others have their turn: with the 5 ms of Python that adds up to what a user notices."""
 
 
-CYCLES = (3_000, 10, 10_000)
+CYCLES = (3_000, 5, 20_000)
 """When Python looks for cycles: often among the few newest objects, which takes a millisecond where twenty thousand
 take ten in the middle of a frame, and hardly ever among all, since a history is many small ones that stay."""
 

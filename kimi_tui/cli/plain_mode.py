@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+import asyncio
+from collections import deque
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from kimi_tui.cli.connecting import connect
-from kimi_tui.cli.plain import listings, slash
+from kimi_tui.cli.plain import listings, queue, slash
 from kimi_tui.cli.plain.agent_thread import AgentThread
-from kimi_tui.cli.plain.asking import answer, approve, review
+from kimi_tui.cli.plain.asking import answer, approve, lines_of, review
+from kimi_tui.cli.plain.carrying_out import CarryingOut, Left
 from kimi_tui.cli.plain.console import Console
+from kimi_tui.cli.plain.giving_way import GaveWay
 from kimi_tui.cli.plain.signals import Stopped, leave_on_signals
-from kimi_tui.cli.plain.telling import Telling, todo_line
-from kimi_tui.faults import Fault
+from kimi_tui.cli.plain.telling import Telling
 from kimi_tui.options import LaunchOptions
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Draft, SessionView, TaskView, TimelineRow
+from kimi_tui.ui import external
 from kimi_tui.ui.paste import Pastes
 from kimi_tui.ui.state import ScreenState, apply
 
 DUMB = "This terminal (TERM=dumb) cannot draw a screen: this is plain mode. /help lists the commands."
 HELLO = "kimi-tui in plain mode. /help lists the commands."
 
-ENTRIES = 20
-"""Listed unless another number is asked for."""
 PATIENCE = 0.1
 """Seconds between two looks at what is typed while something runs."""
 
 Kinds = tuple[type[ev.Event], ...]
-
-
-class Left(Exception):
-    """The user has left."""
-
-
-def require_keyboard() -> None:
-    """Raise `Fault` unless somebody can type."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise Fault("standard input is not a terminal.", hint="Without one: kimi-tui -p PROMPT.")
+NEEDS_THE_USER = (ev.ApprovalRequested, ev.QuestionAsked, ev.CompactionProposed, ev.Closed)
+FIRST_YOURS = "What you are typing is no answer to this: it goes where it was meant to go, then this is asked again."
 
 
 def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
@@ -50,15 +41,6 @@ def run(options: LaunchOptions, *, hello: str = HELLO) -> int:
     leave_on_signals()
     agent = AgentThread(partial(connect, replace(options, prompt=None)))
     return Conversation(agent, Console()).run(options.prompt or "", pick=options.resume == "")
-
-
-def _examined(path: str) -> Iterator[str]:
-    from kimi_tui.session.checkup import look_over, told
-
-    try:
-        yield from told(look_over(Path(path) / "context.jsonl"))
-    except (Fault, OSError) as fault:
-        yield str(fault)
 
 
 class Conversation:
@@ -73,10 +55,16 @@ class Conversation:
         self.tasks: tuple[TaskView, ...] = ()
         self.in_flow = False
         """More turns may follow the one that has ended."""
+        self._waiting: deque[ev.Event] = deque()
+        """What came while a line was typed, and needs the user."""
+        self._begun: str | None = None
+        """The line that was being typed when something had to be said."""
         self._telling = Telling()
         self._draft = ""
         self._kept = False
         """It is on the disk as well, from an earlier time."""
+        self._to_list = 0
+        """Changes of the queue that were asked for; when the last of them is made the queue is told."""
         self._owed = 0
         """Lines that were typed while something ran and have not arrived yet."""
         self._warned = False
@@ -85,12 +73,13 @@ class Conversation:
     def run(self, first: str = "", *, pick: bool = False) -> int:
         """Until the end, whatever brings it. `first` is sent at once; with `pick`, the sessions are listed."""
         code = 0
+        self.agent.on_event = self.console.give_way(self.agent.has_said, self._heed)
         self.agent.start()
         try:
             self._until((ev.TranscriptReset,))
             self._until((ev.SessionsListed,) if pick else (ev.ModelReady, ev.ModelUnavailable, ev.ModelProgressed))
             if first:
-                self._submit(cmd.SendPrompt(first))
+                self.submit(cmd.SendPrompt(first))
             while True:
                 self._exchange()
         except (Left, EOFError, KeyboardInterrupt):
@@ -114,6 +103,7 @@ class Conversation:
                 stopping = True
                 self.console.say(["Stopping. Ctrl+C again leaves."])
                 self.agent.submit(cmd.Interrupt())
+                self.agent.submit(cmd.StopDraft())
                 continue
             if isinstance(event, kinds):
                 return event
@@ -122,6 +112,8 @@ class Conversation:
 
     def _next(self) -> ev.Event:
         """What the agent says next. What the user types while something runs is heard."""
+        if self._waiting:
+            return self._waiting.popleft()
         while self.state.busy and self.console.hears:
             self._listen()
             event = self.agent.next_within(PATIENCE)
@@ -140,10 +132,16 @@ class Conversation:
             case ev.TranscriptReset(timeline=rows, prompt=prompt):
                 self.rows = list(rows)
                 self._draft = self._draft if prompt is None else prompt
-            case ev.CheckpointCreated(row) | ev.StepEnded(row=row):
-                self._note(row)
+            case ev.CheckpointCreated(row, before):
+                for each in filter(None, (before, row)):
+                    listings.note(self.rows, each)
+            case ev.StepEnded(row=row):
+                listings.note(self.rows, row)
             case ev.PromptReturned(text):
                 self._draft, self._owed = text, 0
+            case ev.QueueChanged() if self._to_list:
+                self._to_list -= 1
+                self.console.say([] if self._to_list else [*queue.lines(self.state)])
             case ev.SessionsListed(sessions):
                 self.sessions = sessions
             case ev.TasksChanged(tasks):
@@ -162,30 +160,38 @@ class Conversation:
                 self.agent.submit(answer(event, self.console.say, self.console.ask))
             case ev.CompactionProposed():
                 self._listen()
-                self.agent.submit(review(event, self.console.say, self.console.ask))
+                self.agent.submit(review(event, self.console.say, self.console.ask, self._edit))
             case ev.Failed():
                 self._owed = 0
         return event
 
-    def _note(self, row: TimelineRow) -> None:
-        """A step's row takes the place of what was known of it."""
-        same = (each.kind == row.kind and each.file == row.file and each.offset == row.offset for each in self.rows)
-        place = next((index for index, found in enumerate(same) if found), None)
-        if place is None:
-            self.rows.insert(0, row)
-        else:
-            self.rows[place] = row
-
-    def _submit(self, command: cmd.Command) -> ev.Event:
+    def submit(self, command: cmd.Command) -> ev.Event:
         """Hand a command over and tell all that comes of it, until nothing runs any more."""
         self.agent.submit(command)
         kinds = slash.SETTLED.get(type(command), ())
-        event = self._until((*kinds, ev.Noticed, ev.Failed))
+        if type(command) in slash.AT_ONCE:
+            event = self._until((*kinds, ev.Noticed, ev.Failed))
+        else:
+            event = self._until_settled(type(command).__name__, kinds)
+        self._stay()
+        return event
+
+    def _stay(self) -> None:
+        """Tell all there is, until nothing runs any more."""
         self._catch_up()
         while self.state.busy or self.in_flow or self._owed:
             self._until((ev.TurnEnded, ev.FlowEnded, ev.AsideEnded, ev.CompactionEnded, ev.PromptReturned, ev.Failed))
             self._catch_up()
-        return event
+
+    def _until_settled(self, command: str, kinds: Kinds) -> ev.Event:
+        """Returns what became of it: the last event of these kinds, if there was one."""
+        found: ev.Event | None = None
+        while True:
+            event = self._until((*kinds, ev.Settled))
+            if not isinstance(event, ev.Settled):
+                found = event
+            elif event.command == command:
+                return found or event
 
     def _catch_up(self) -> None:
         """Tell all that the agent has said by now: an empty request for entries comes back behind it."""
@@ -197,113 +203,103 @@ class Conversation:
     def _listen(self) -> None:
         """Take in what was typed while nobody asked: it is for the turn that runs, and answers no question."""
         while text := (self.console.heard() or "").strip():
-            match slash.read(text, self.state):
-                case cmd.SendPrompt(said):
-                    self._owed += 1
-                    self.agent.submit(cmd.Steer(said))
-                    self.console.say(["(heard: it is told after this step)"])
-                case cmd.Compact() | cmd.SetMode() as command:
-                    self.agent.submit(command)
-                case slash.Said(lines):
-                    self.console.say(lines)
-                case _:
-                    self._draft = text
-                    self.console.say(["Not while something runs: it stands in the next line again. Ctrl+C stops it."])
+            self._hear(text)
+
+    def _hear(self, text: str) -> None:
+        match slash.read(text, self.state):
+            case cmd.SendPrompt() if not self.state.busy:
+                self._draft = f"{self._draft} {text}".strip()
+                self.console.say(["(this was typed before the question: it stands in the next line again)"])
+            case cmd.SendPrompt(said):
+                self._owed += 1
+                self.agent.submit(cmd.Steer(said))
+                self.console.say(["(heard: it is told after this step)"])
+            case cmd.Compact() | cmd.SetMode() as command:
+                self.agent.submit(command)
+            case slash.Said(lines):
+                self.console.say(lines)
+            case slash.Wanted("queue", argument):
+                self._change_queue(argument)
+            case _:
+                self._draft = text
+                self.console.say(["Not while something runs: it stands in the next line again. Ctrl+C stops it."])
+
+    def _change_queue(self, argument: str) -> None:
+        commands = queue.change(argument, self.state) if argument else ()
+        if not commands:
+            self.console.say([queue.USAGE] if argument else [*queue.lines(self.state)])
+            return
+        for command in commands:
+            self.agent.submit(command)
+        self._to_list += len(commands)
+        if len(commands) == 1:  # taken out, and not put back in other words
+            self._owed = max(0, self._owed - 1)
 
     def _exchange(self) -> None:
-        draft, self._draft = self._draft, ""
+        """Take one line, or make way for what is to be said before it is done."""
+        draft, self._begun = self._begun, None
+        if draft is None:
+            if self._waiting or self.state.busy:
+                self._stay()
+            draft, self._draft = self._draft, ""
         try:
             text = self.console.prompt(draft)
+        except GaveWay as gave:
+            self._give_way(gave.text)
         except KeyboardInterrupt:
             if self._warned:
                 raise Left from None
             self._warned = True
             self.console.say(["", "Ctrl+C again leaves."])
-            return
+        else:
+            self._mean(text)
+
+    def _mean(self, text: str) -> None:
         self._warned = False
         if self._kept:
             self._kept = False
             self.agent.submit(cmd.KeepDraft(Draft()))
-        if text.strip():
-            if text.lstrip().startswith("/"):
-                self._catch_up()  # commands may have come meanwhile: prompts of servers, skills
-            self._mean(slash.read(text, self.state))
-        else:
-            self._catch_up()
-
-    def _mean(self, meaning: cmd.Command | slash.Said | slash.Wanted) -> None:
-        match meaning:
-            case slash.Said(lines):
-                self.console.say(lines)
-            case slash.Wanted("exit"):
-                raise Left
-            case slash.Wanted("timeline"):
-                self.console.say([*listings.timeline(self.rows)])
-            case slash.Wanted("rewind", number):
-                self._rewind(int(number))
-            case slash.Wanted("sessions", number):
-                self._pick(number)
-            case slash.Wanted("entries", count):
-                self._list_entries(int(count or ENTRIES))
-            case slash.Wanted("tasks"):
-                self.console.say([*listings.tasks(self.tasks)])
-            case slash.Wanted("mcp"):
-                listed = self._submit(cmd.ListMcp())
-                self.console.say([*listings.servers(listed.servers)] if isinstance(listed, ev.McpChanged) else [])
-            case slash.Wanted("doctor"):
-                self.console.say([*_examined(self.state.path)])
-            case slash.Wanted("todo"):
-                self.console.say([*map(todo_line, self.state.todos)] or ["There is no to-do list."])
-            case slash.Wanted("cost"):
-                self.console.say([listings.gauge(self.state.tokens)])
-            case slash.Wanted(name):
-                self.console.say([f"/{name} needs a screen."])
-            case command:
-                self._submit(command)
-
-    def _list_entries(self, count: int) -> None:
-        found = self._submit(cmd.LoadEntries(0, sys.maxsize))
-        if isinstance(found, ev.EntriesLoaded):
-            start = max(0, len(found.entries) - count)
-            self.console.say([*listings.entries(found.entries[start:], start)])
-
-    def _rewind(self, checkpoint: int) -> None:
-        """Say what would go, and go only then."""
-        event = self._submit(cmd.PreviewRevert(checkpoint))
-        if not isinstance(event, ev.RevertPreviewed):
+        if self.state.busy and text.strip():
+            self._hear(text.strip())
             return
-        way = self._way(event.preview.restorable)
-        match way:
-            case "keep" | "restore":
-                self._submit(cmd.RevertTo(checkpoint, files="restore" if way == "restore" else "keep"))
-            case "fork":
-                self._submit(cmd.Fork(checkpoint))
-            case _:
-                self.console.say(["Nothing has changed."])
+        if text.lstrip().startswith("/") or not text.strip():
+            self._catch_up()  # commands may have come meanwhile: prompts of servers, skills
+        if text.strip():
+            CarryingOut(self).do(slash.read(text, self.state))
 
-    def _way(self, restorable: bool) -> str:
-        """How to go back: `keep`, `restore`, `fork`, or empty for not at all."""
-        ways = {"keep": "go back, files on disk stay as they are", "fork": "go on in a copy from there"}
-        if restorable:
-            ways["restore"] = "go back, and put the files back too"
-        ways[""] = "stay"
-        self.console.say([f"{number}. {text}" for number, text in enumerate(ways.values(), 1)])
-        chosen = self._choice()
-        return [*ways][int(chosen) - 1] if chosen in {str(n + 1) for n in range(len(ways))} else ""
+    def _heed(self) -> bool:
+        """Take in what the agent says while a line is typed. Returns whether the line has to give way to it."""
+        asked = False
+        while (event := self.agent.at_hand()) is not None:
+            if isinstance(event, NEEDS_THE_USER):
+                self._waiting.append(event)
+                asked = True
+            else:
+                self._take(event)
+        return asked or self.console.holds or (self.state.busy and not self.console.begun())
 
-    def _choice(self) -> str:
+    def _give_way(self, typed: str) -> None:
+        """A question waits for a line that is begun, and is put again after it."""
+        self.console.release()
+        if typed or self.console.unfinished:
+            self._begun = typed
+            for event in self._waiting:
+                self.console.say([*lines_of(event), FIRST_YOURS])
+
+    def drafted(self, command: cmd.Command) -> ev.Event:
+        """Until the note is written, or will not be."""
+        self.agent.submit(command)
+        while True:
+            event = self._until((ev.NoteDrafted, ev.Noticed, ev.Failed))
+            if not (isinstance(event, ev.NoteDrafted) and event.state == "writing"):
+                return event
+
+    def _edit(self, text: str) -> str | None:
         try:
-            return self.console.ask("Number: ").strip().rstrip(".")
-        except KeyboardInterrupt:
-            return ""
-
-    def _pick(self, number: str) -> None:
-        if not number:
-            self._submit(cmd.ListSessions())
-        elif number.isdecimal() and 0 < int(number) <= len(self.sessions):
-            self._submit(cmd.OpenSession(self.sessions[int(number) - 1].path))
-        else:
-            self.console.say(["/sessions lists them with their numbers."])
+            return asyncio.run(external.edit(text))
+        except (OSError, ValueError) as error:
+            self.console.say([f"The editor could not be started: {error}. Set $EDITOR."])
+            return None
 
     # --- the end ---
 

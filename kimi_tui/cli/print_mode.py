@@ -151,12 +151,14 @@ class PrintedTurn:
 
 
 def _meant(prompt: str, commands: Sequence[SlashCommand]) -> Command:
-    """A prompt that begins with a command which starts turns (`/flow:release`) is that command, any other is text. The
-    prompts of servers (`/mcp:docs:review`) are not known yet."""
+    """A prompt that begins with a command which starts turns (`/init`, `/flow-release`) is that command, any other is
+    text. What is written as a skill, a flow or a server's prompt is never text: one that there is not is said so."""
     called = _CALL.match(prompt.strip())
     if called is not None:
         word = re.sub(r"^(flow|skill)-", r"\1:", called[1])
-        if word.startswith("mcp:") or any(command.turns and command.name == word for command in commands):
+        if word.startswith(("mcp:", "skill:", "flow:")) or any(
+            command.turns and command.name == word for command in commands
+        ):
             return RunSlash(word, (called[2] or "").strip())
     return SendPrompt(prompt)
 

@@ -34,6 +34,9 @@ _FATES = {"rewritten": "put back", "deleted": "removed", "recreated": "made agai
 _INDENT = 12
 
 
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+
+
 def takes_files(verb: F) -> F:
     """The options of a verb that can take files along."""
     take = click.option(
@@ -45,7 +48,7 @@ def takes_files(verb: F) -> F:
     overwrite = click.option(
         "--overwrite", metavar="FILE", multiple=True, help="Put back a file that was edited since, too. Repeatable."
     )
-    return take(overwrite(click.option("--dry-run", is_flag=True, help="Only say what would be done.")(verb)))
+    return take(overwrite(dry_run_option(verb)))
 
 
 @click.command("files", short_help="What going back would do to the project's files.")
@@ -105,10 +108,10 @@ def _not_to_be_had(why: str) -> SessionFault:
     return SessionFault(f"{why}: files cannot be put back", hint="Without --take only the conversation moves.")
 
 
-def recorded_if_any(session: Session) -> Files:
+def recorded_if_any(session: Session, *, looking: bool = False) -> Files:
     """The same for a jump that goes on without them, and says so."""
     try:
-        return recorded(session)
+        return recorded(session, looking=looking)
     except SessionFault as why:
         if (session.folder / NAME).exists():
             _warn(str(why))

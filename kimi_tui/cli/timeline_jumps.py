@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kimi_tui.agent.marks import carried_over
-from kimi_tui.agent.travel.file_travel import Move, Travelled, travel
+from kimi_tui.agent.travel.file_travel import Move, Travelled, redo_move, travel, undo_move
 from kimi_tui.agent.travel.files import Files, nothing_recorded
 from kimi_tui.cli.changing import changed, jumped
 from kimi_tui.cli.reading import open_context
@@ -25,7 +25,7 @@ from kimi_tui.cli.timeline_files import (
     restored_lines,
     told,
 )
-from kimi_tui.context import Context, Switch
+from kimi_tui.context import Context, Node, Switch
 from kimi_tui.protocol.views import FileTouched
 from kimi_tui.session import Session, SessionFault
 
@@ -78,23 +78,42 @@ def travel_to(session: Session, point: str, journey: Journey, dry_run: bool, as_
     _report(session, changed(session, go), as_json)
 
 
-def step(
-    session: Session, move_of: Callable[[Context, Files], Move | None], jump: Jump, nowhere: str, as_json: bool
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A step along the jumps: undo or redo."""
+
+    word: str
+    move: Callable[[Context, Files], Move | None]
+    jump: Jump
+    target: Callable[[Context], Node | None]
+
+
+UNDO = Walk("undo", undo_move, Context.undo, Context.undo_target)
+REDO = Walk("redo", redo_move, Context.redo, Context.redo_target)
+
+
+def step(session: Session, walk: Walk, dry_run: bool, as_json: bool) -> None:
     """Undo or redo, as on the screen: files that went with a jump go with its undoing."""
+    if dry_run:
+        _foresee_step(session, walk, as_json)
+        return
 
     async def go(context: Context) -> Done | None:
         book = recorded_if_any(session)
         try:
-            move = move_of(context, book)
-            return None if move is None else await _moved(session, context, book, move, jump, Journey())
+            move = walk.move(context, book)
+            return None if move is None else await _moved(session, context, book, move, walk.jump, Journey())
         finally:
             await book.close()
 
     done = changed(session, go)
     if done is None:
-        raise SessionFault(f"{nowhere} in {session.folder}")
+        raise _nowhere(session, walk)
     _report(session, done, as_json)
+
+
+def _nowhere(session: Session, walk: Walk) -> SessionFault:
+    return SessionFault(f"there is nothing to {walk.word} in {session.folder}")
 
 
 async def _moved(session: Session, context: Context, book: Files, move: Move, jump: Jump, journey: Journey) -> Done:
@@ -154,10 +173,9 @@ def _told(switch: Switch) -> str:
 
 def _in_words(messages: tuple[int, int], tokens: tuple[int, int], counted: tuple[bool, bool]) -> str:
     """What no model has counted is an estimate of the messages alone: what is sent beside them is not known here."""
-    cost, left = (
-        f"{count:,}" if sure else f"about {count:,} of messages" for count, sure in zip(tokens, counted, strict=True)
-    )
-    return f"{messages[0]} → {messages[1]} messages, {cost} → {left} tokens"
+    cost, left = (f"{count:,}" if sure else f"about {count:,}" for count, sure in zip(tokens, counted, strict=True))
+    alone = "" if all(counted) else " (about: of the messages alone)"
+    return f"{messages[0]} → {messages[1]} messages, {cost} → {left} tokens{alone}"
 
 
 def _foresee(session: Session, point: str, journey: Journey, as_json: bool) -> None:
@@ -166,14 +184,40 @@ def _foresee(session: Session, point: str, journey: Journey, as_json: bool) -> N
         side = _side(context, point, journey)
     except ValueError as fault:
         raise SessionFault(str(fault)) from fault
-    touched = asyncio.run(_touched(session, context, side, journey))
+    touched = None if journey.take == "conversation" else asyncio.run(_touched(session, context, side, journey))
+    _say_foreseen(session, context, None if journey.take == "files" else side, touched, as_json)
+
+
+def _foresee_step(session: Session, walk: Walk, as_json: bool) -> None:
+    context = open_context(session)
+
+    async def looked_up() -> tuple[Move, tuple[FileTouched, ...]]:
+        book = recorded_if_any(session, looking=True)
+        try:
+            move = walk.move(context, book)
+            if move is None:
+                raise _nowhere(session, walk)
+            return move, await book.touched(move.passages or ())
+        finally:
+            await book.close()
+
+    move, touched = asyncio.run(looked_up())
+    node = walk.target(context) if move.of is None else None
+    side = Side(node.file, None) if node is not None else None
+    _say_foreseen(session, context, side, None if move.passages is None else touched, as_json)
+
+
+def _say_foreseen(
+    session: Session, context: Context, side: Side | None, touched: Sequence[FileTouched] | None, as_json: bool
+) -> None:
+    """`side`: where the conversation would go, if it would; `touched`: what becomes of files, if they are meant."""
     body: dict[str, Any] = {"session": str(session.folder), "dry_run": True}
     lines = []
-    if journey.take != "files":
+    if side is not None:
         messages, tokens, counted = _change(context, side)
         body |= {"messages": list(messages), "tokens": list(tokens), "counted": list(counted)}
         lines = [f"would go: {_in_words(messages, tokens, counted)}"]
-    if journey.take != "conversation":
+    if touched is not None:
         body["files"] = [listed(file) for file in touched]
         lines += [told(file) for file in touched] or ["no file would change"]
     say(as_json, body, lines, spaced=True)

@@ -8,13 +8,12 @@ from typing import Any
 
 import click
 
-from kimi_tui.agent.travel.file_travel import redo_move, undo_move
 from kimi_tui.cli.changing import changed
 from kimi_tui.cli.reading import named, open_context
 from kimi_tui.cli.saying import json_option, path_argument, say
 from kimi_tui.cli.sides import Side, rotation
-from kimi_tui.cli.timeline_files import Take, files, takes_files
-from kimi_tui.cli.timeline_jumps import Journey, step, travel_to
+from kimi_tui.cli.timeline_files import Take, dry_run_option, files, takes_files
+from kimi_tui.cli.timeline_jumps import REDO, UNDO, Journey, step, travel_to
 from kimi_tui.cli.timeline_prune import prune
 from kimi_tui.context import CheckpointRef, Context, Message, compare
 from kimi_tui.literal import one_line, shortened
@@ -51,18 +50,20 @@ def restore(
 
 @click.command("undo", short_help="Take back the last jump, and what it did to files.")
 @path_argument
+@dry_run_option
 @json_option
-def undo(path: str, as_json: bool) -> None:
+def undo(path: str, dry_run: bool, as_json: bool) -> None:
     """Take back the last jump, whatever made it, and the files that went with it."""
-    step(named(path).session, undo_move, Context.undo, "there is nothing to undo", as_json)
+    step(named(path).session, UNDO, dry_run, as_json)
 
 
 @click.command("redo", short_help="Do again what was undone last.")
 @path_argument
+@dry_run_option
 @json_option
-def redo(path: str, as_json: bool) -> None:
+def redo(path: str, dry_run: bool, as_json: bool) -> None:
     """Do again what was undone last."""
-    step(named(path).session, redo_move, Context.redo, "there is nothing to redo", as_json)
+    step(named(path).session, REDO, dry_run, as_json)
 
 
 @click.command("diff", short_help="Compare two points of the session.")

@@ -120,9 +120,6 @@ class SessionLock:
             os.close(self._fd)
             self._fd = None
 
-    def __del__(self) -> None:
-        self.release()  # of a context that was dropped without being closed, as kimi-cli's always are
-
 
 def _read_holder(path: Path) -> LockHolder:
     try:

@@ -65,9 +65,6 @@ class Log:
             os.close(self._fd)
             self._fd = None
 
-    def __del__(self) -> None:
-        self.close()
-
     def state(self) -> State:
         """Whether the name still leads to the file that we know, at the size that we know."""
         try:

@@ -179,7 +179,8 @@ def _json_fault(line: bytes, error: ValueError) -> str:
     if not line.strip(b"\0 \t\r\n"):
         return "only NUL bytes"
     if isinstance(error, json.JSONDecodeError):
-        return f"not JSON: {error.msg} at character {error.pos + 1}"
+        fault = error.msg.removesuffix(" at")
+        return f"not JSON: {fault} at character {error.pos + 1}"
     return f"not JSON: {error}"
 
 

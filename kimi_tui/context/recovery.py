@@ -52,26 +52,34 @@ def _drop_second_names(listing: Listing, disk: Disk) -> bool:
     return True
 
 
-def bring_back(log: Log, disk: Disk, timeline: Timeline) -> Problem | None:
-    """When the live file is gone or empty though nobody emptied it, the newest rotation takes its place.
+def lost(paths: Paths, timeline: Timeline) -> Path | None:
+    """The newest rotation, when the live file is gone or empty though nobody emptied it.
 
     kimi-cli leaves a session like that when it is killed in a revert or a compaction. Raises `OSError`."""
+    missing = not paths.live.exists()
+    if not missing and (paths.live.stat().st_size or _was_emptied(timeline)):
+        return None
+    return next((path for path in _newest_first(paths) if _size(path)), None)
+
+
+def bring_back(newest: Path, log: Log, disk: Disk, timeline: Timeline) -> Problem:
+    """It takes the live file's place. Raises `OSError`."""
     live = log.paths.live
-    missing = not live.exists()
-    if not missing and live.stat().st_size:
-        return None
-    newest = next((path for path in _newest_first(log.paths) if _size(path)), None)
-    if newest is None or (not missing and _was_emptied(timeline)):
-        return None
+    what = "empty" if live.exists() else "missing"
     if timeline.last and timeline.last.why == "foreign" and timeline.last.file == newest.name and newest.stat().st_size:
         disk.replace(newest, live)  # the other program's rename, taken back
     else:
         with open_rotation(newest) as file:
             log.switch([file.read()], keep_old=False, announce=lambda rotation: None)
-    what = "missing" if missing else "empty"
     return Problem(
         live.name, f"The file was {what} after a crash; {newest.name} was put in its place.", kind="recovered"
     )
+
+
+def not_brought_back(newest: Path, live: Path) -> Problem:
+    """For a session that is not ours to mend."""
+    what = f"The conversation is in {newest.name}, which a crash left without a live file; here it cannot be put back."
+    return Problem(live.name, what, kind="disk")
 
 
 def _newest_first(paths: Paths) -> list[Path]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,7 @@ from kimi_tui.context.paths import Paths
 from kimi_tui.context.projection import Problem, Projection
 from kimi_tui.context.reading import fold, without_collector
 from kimi_tui.context.records import Usage
-from kimi_tui.context.recovery import bring_back, clean_up
+from kimi_tui.context.recovery import bring_back, clean_up, lost, not_brought_back
 from kimi_tui.context.timeline import Timeline
 
 _NO_FOLDER = (FileNotFoundError, NotADirectoryError)
@@ -70,6 +71,7 @@ class Store:
         """The last line lacks its end, and the disk has not let us add it yet."""
         self._keeps_lock = False
         """The lock is ours until `close`; else it is taken for each write."""
+        weakref.finalize(self, _let_go, self.log, self._lock)
 
     def calibrated(self, projection: Projection) -> Projection:
         projection.history.calibration = self.calibration
@@ -86,7 +88,8 @@ class Store:
                 timeline = self._look_around(problems)
                 projection, size = self._load(problems, mend=self._keeps_lock)
         except BaseException:
-            self._let_go()
+            self._lock.release()
+            self._keeps_lock = False
             raise
 
         def publish() -> None:
@@ -101,9 +104,15 @@ class Store:
         listing = self.paths.listed()
         if self._keeps_lock:
             listing = clean_up(listing, self.disk)
-        timeline = build_timeline(listing, self.journal.read())
-        if self._keeps_lock and (found := bring_back(self.log, self.disk, timeline)):
-            problems.append(found)
+        told = self.journal.read()
+        timeline = build_timeline(listing, told)
+        if self._keeps_lock and told.unfinished:
+            self.journal.done(told.unfinished)
+        newest = lost(self.paths, timeline)
+        if newest and not self._keeps_lock:
+            problems.append(not_brought_back(newest, self.paths.live))
+        elif newest:
+            problems.append(bring_back(newest, self.log, self.disk, timeline))
             timeline = build_timeline(self.paths.listed(), self.journal.read())
         return timeline
 
@@ -301,12 +310,15 @@ class Store:
         if self._keeps_lock:
             self._indexing.save()
         self.log.close()
-        self._let_go()
-        return _nothing
-
-    def _let_go(self) -> None:
         self._lock.release()
         self._keeps_lock = False
+        return _nothing
+
+
+def _let_go(log: Log, lock: SessionLock) -> None:
+    """A context that was dropped without being closed, as kimi-cli's always are, holds nothing any more."""
+    log.close()
+    lock.release()
 
 
 def _nothing() -> None:

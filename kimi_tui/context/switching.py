@@ -281,5 +281,5 @@ def carry_out(
     else:
         store.log.switch(pieces, keep_old=worth_keeping, announce=announce, above=above)
     if named.file:
-        store.journal.done(named)
+        store.journal.done([named.id])
     return named

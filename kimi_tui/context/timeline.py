@@ -94,6 +94,7 @@ class Timeline:
     def nodes(self) -> tuple[Node, ...]:
         """Oldest first."""
         births: dict[str, Switch | None] = {ROOT: None, **{switch.id: switch for switch in self.switches}}
+        births |= {node_id: None for node_id in self.files if node_id not in births}  # the journal lost a line
         there = (item for item in births.items() if item[0] in self.files or self._lives(item[0]))
         return tuple(self._node(node_id, birth) for node_id, birth in there)
 

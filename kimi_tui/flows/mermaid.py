@@ -26,7 +26,7 @@ _ACCESSIBILITY = re.compile(r"acc(?:Title|Descr)[^\S\n]*(?::[^\n]*|\{[^}]*\})")
 _END_OF_GROUP = re.compile(r"end(?=[^\S\n]*(?:[;\n]|%%|\Z))")
 _REST_OF_STATEMENT = re.compile(r'(?:"[^"\n]*"|\[[^\]\n]*\]|[^;\n])*')
 _NODE_ID = re.compile(r"\w(?:[\w/.+*?!$\\]|-(?![-.>])|=(?![=>]))*")
-_CLASS = re.compile(r"[^\S\n]*:::[^\S\n]*[\w-]+(?:,[\w-]+)*")
+_CLASS = re.compile(r"[^\S\n]*:::[^\S\n]*\w(?:[\w,]|-(?![-.>]))*")
 
 
 def parse_mermaid_flowchart(text: str, *, first_line: int = 1) -> Flow:

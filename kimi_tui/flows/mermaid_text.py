@@ -14,7 +14,7 @@ _NESTED_SHAPES = {"[": "[(", "(": "([", "{": "{"}
 
 _QUOTED_SHAPE = re.compile(r"(?P<opener>[\[({>][\[({/\\]{0,2})[^\S\n]*(?=\")")
 _BREAK = re.compile(r"[ \t]*<br\s*/?>[ \t]*", re.IGNORECASE)
-_ENTITY = re.compile(r"#(?P<name>[A-Za-z]{2,31});")
+_ENTITY = re.compile(r"(?:#|&#?)(?P<name>\d{1,7}|[A-Za-z]{2,31});")
 _ESCAPE = re.compile(r"\\([\\\"])")
 _STRING = re.compile(r'"(?P<body>(?:[^"\\]|\\.)*)"', re.DOTALL)
 _PLAIN_STRING = re.compile(r'"(?P<body>[^"]*)"')
@@ -62,12 +62,13 @@ def read_data(scanner: Scanner) -> str | None:
 
 
 def clean(text: str) -> str:
-    """Decodes mermaid's entities (`#quot;`) and line breaks (`<br/>`), and trims."""
+    """Decodes mermaid's entities (`#quot;`, `#9829;`, `&amp;`) and line breaks (`<br/>`), and trims."""
     return _ENTITY.sub(_entity, _BREAK.sub("\n", text)).strip()
 
 
 def _entity(match: re.Match[str]) -> str:
-    decoded = html.unescape(f"&{match['name']};")
+    name = match["name"]
+    decoded = html.unescape(f"&#{name};" if name.isdigit() else f"&{name};")
     return match[0] if decoded.endswith(";") else decoded
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kimi_tui.llm.model import CallPiece, Finish, ModelFault, Piece, TextPiece, ThinkPiece, Usage
+from kimi_tui.llm.sent import count, mapping, mappings, word
 from kimi_tui.llm.text import rough_tokens
 
 
@@ -18,7 +19,8 @@ class _Call:
     id: str
     sent_id: str
     """What the provider calls it; may be empty, may repeat."""
-    index: int | None
+    index: Any
+    """Where the provider says it stands: a number, mostly."""
     name: str = ""
     arguments: str = ""
     shown: int = 0
@@ -41,9 +43,9 @@ class Assembler:
         """One `chat.completion.chunk`."""
         if usage := read_usage(chunk):
             self._usage = usage
-        for choice in chunk.get("choices") or ():
-            self._reason = choice.get("finish_reason") or self._reason
-            yield from self._delta(choice.get("delta") or choice.get("message") or {})
+        for choice in mappings(chunk.get("choices")):
+            self._reason = word(choice.get("finish_reason")) or self._reason
+            yield from self._delta(mapping(choice.get("delta") or choice.get("message")))
 
     def end(self, sent_tokens: int) -> Iterator[Piece]:
         """What is left once the stream has ended: calls without a name, the usage, the finish.
@@ -74,34 +76,34 @@ class Assembler:
         return bool(self._reason)
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Piece]:
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
-        if isinstance(thought, str) and thought:
+        if thought := _plain(delta.get("reasoning_content") or delta.get("reasoning")):
             self._written += rough_tokens(thought)
             yield ThinkPiece(thought)
-        for block in delta.get("thinking_blocks") or ():
-            if signature := block.get("signature"):
+        for block in mappings(delta.get("thinking_blocks")):
+            if signature := word(block.get("signature")):
                 yield ThinkPiece("", encrypted=signature)
         if text := _plain(delta.get("content")):
             self._written += rough_tokens(text)
             yield TextPiece(text)
-        for sent in delta.get("tool_calls") or ():
+        for sent in mappings(delta.get("tool_calls")):
             yield from self._call_delta(sent)
 
     def _call_delta(self, sent: Mapping[str, Any]) -> Iterator[Piece]:
-        function = sent.get("function") or {}
-        name, arguments = function.get("name") or "", function.get("arguments")
+        function = mapping(sent.get("function"))
+        name, arguments = word(function.get("name")), function.get("arguments")
         if arguments is None:
             arguments = ""
         elif not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call = self._find(sent.get("index"), sent.get("id") or "", name) or self._open(sent)
+        index, sent_id = sent.get("index"), word(sent.get("id"))
+        call = self._find(index, sent_id, name) or self._open(index, sent_id)
         call.name = call.name or name
         call.arguments += arguments
         self._written += rough_tokens(name + arguments)
         if call.name:
             yield from self._show(call)
 
-    def _find(self, index: int | None, sent_id: str, name: str) -> _Call | None:
+    def _find(self, index: Any, sent_id: str, name: str) -> _Call | None:
         """The call that a delta goes on with. None: it starts one."""
         for call in reversed(self._calls):
             if index is not None and call.index is not None and call.index != index:
@@ -111,9 +113,8 @@ class Assembler:
             return None if _starts_another(call, sent_id, name) else call
         return None
 
-    def _open(self, sent: Mapping[str, Any]) -> _Call:
-        sent_id = sent.get("id") or ""
-        call = _Call(len(self._calls), self._unique(sent_id), sent_id, sent.get("index"))
+    def _open(self, index: Any, sent_id: str) -> _Call:
+        call = _Call(len(self._calls), self._unique(sent_id), sent_id, index)
         self._calls.append(call)
         return call
 
@@ -150,16 +151,18 @@ def _whole(arguments: str) -> bool:
 def _plain(content: Any) -> str:
     """The text of a delta's content: a string, or (Mistral) a list of parts."""
     if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+        return "".join(word(part.get("text")) for part in mappings(content))
     return content if isinstance(content, str) else ""
 
 
 def read_usage(chunk: Mapping[str, Any]) -> Usage | None:
     """The usage of a chunk, wherever the provider puts it. `kt_cost` is our own host's figure, in US dollars."""
-    choices: Sequence[Mapping[str, Any]] = chunk.get("choices") or ({},)
-    sent = chunk.get("usage") or choices[0].get("usage")
-    if not isinstance(sent, Mapping) or not isinstance(sent.get("prompt_tokens"), int):
+    choices = mappings(chunk.get("choices"))
+    sent = mapping(chunk.get("usage") or (choices[0].get("usage") if choices else None))
+    if not isinstance(sent.get("prompt_tokens"), int | float):
         return None
-    details = sent.get("prompt_tokens_details") or {}
-    cached = details.get("cached_tokens") or sent.get("cached_tokens") or sent.get("prompt_cache_hit_tokens") or 0
-    return Usage(sent["prompt_tokens"], sent.get("completion_tokens") or 0, cached, cost=chunk.get("kt_cost"))
+    details = mapping(sent.get("prompt_tokens_details"))
+    cached = details.get("cached_tokens") or sent.get("cached_tokens") or sent.get("prompt_cache_hit_tokens")
+    return Usage(
+        count(sent["prompt_tokens"]), count(sent.get("completion_tokens")), count(cached), cost=chunk.get("kt_cost")
+    )

@@ -11,6 +11,7 @@ import httpx
 from kimi_tui.llm.faults import from_response, readable
 from kimi_tui.llm.masking import mask
 from kimi_tui.llm.model import ModelFault
+from kimi_tui.llm.sent import mappings
 
 TIMEOUT = httpx.Timeout(connect=15, read=600, write=60, pool=15)
 """Seconds. Reading is the wait for the next piece: a long prompt or a long thought may take minutes."""
@@ -50,7 +51,7 @@ async def _chunks(response: httpx.Response, call: dict[str, Any]) -> AsyncGenera
             if data == "[DONE]":
                 return
             chunk = _checked(data, call)
-            finished = finished or any(choice.get("finish_reason") for choice in chunk.get("choices") or ())
+            finished = finished or any(choice.get("finish_reason") for choice in mappings(chunk.get("choices")))
             yield chunk
         if not finished:
             raise ModelFault("connection", "The connection ended in the middle of the answer.")
@@ -81,7 +82,7 @@ async def events(raw: AsyncIterable[bytes]) -> AsyncGenerator[str, None]:
 def _checked(data: str, call: dict[str, Any]) -> Chunk:
     try:
         chunk = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ModelFault("server", "The provider sent a piece that is not JSON.") from None
     if not isinstance(chunk, dict):
         raise ModelFault("server", "The provider sent a piece that is no object.")

@@ -133,4 +133,6 @@ def _for(call_id: str, result: Message | None) -> Message:
 
 def interrupted_result(call_id: str) -> Message:
     """What stands for a result that never came."""
-    return Message(role="tool", content=[TextPart(text=resources.prompt("llm/interrupted"))], tool_call_id=call_id)
+    meta = {"outcome": "interrupted", "brief": "interrupted"}
+    said = TextPart(text=resources.prompt("llm/interrupted"))
+    return Message(role="tool", content=[said], tool_call_id=call_id, kt=meta)

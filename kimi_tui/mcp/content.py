@@ -3,6 +3,7 @@ cannot be shown."""
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,4 +96,14 @@ def _media(kind: str, data: str, name: str = "") -> tuple[str, ImageURLPart | No
         return f"[{name}{kind}: cannot be shown here]", None
     if len(data) > IMAGE_LIMIT:
         return f"[{name}{kind} of {len(data) * 3 // 4:,} bytes: too large to be shown]", None
+    if not _is_base64(data):
+        return f"[{name}{kind}: damaged]", None
     return "", ImageURLPart(image_url=ImageURLPart.ImageURL(url=f"data:{kind};base64,{data}"))
+
+
+def _is_base64(data: str) -> bool:
+    """A provider refuses the whole conversation for an image that is none."""
+    try:
+        return bool(base64.b64decode(data, validate=True))
+    except ValueError:
+        return False

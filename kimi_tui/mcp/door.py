@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from kimi_tui.faults import Fault
 from kimi_tui.mcp.callback import Callback
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.faults import McpFault
@@ -53,7 +54,7 @@ class Door:
         except TimeoutError:
             raise McpFault(f"nobody signed in within {LONGEST / 60:g} minutes") from None
         except OSError as fault:
-            raise McpFault(f"the browser could not come back: {fault.strerror or fault}") from None
+            raise McpFault(f"the browser cannot come back to this machine: {fault.strerror or fault}") from None
         finally:
             self._waiting = self._callback = None
             self._tell("")
@@ -62,7 +63,11 @@ class Door:
         await asyncio.to_thread(load, "kimi_tui.mcp.signing")
         from kimi_tui.mcp.signing import sign_in
 
-        self._grants.keep(self._config, await sign_in(self._config, callback, self._tell))
+        grant = await sign_in(self._config, callback, self._tell)
+        try:
+            self._grants.keep(self._config, grant)
+        except (OSError, Fault) as fault:
+            raise McpFault(f"the sign-in cannot be kept: {fault}") from None
 
     def take(self, address: str) -> None:
         """Where the browser ended up, when it could not come back by itself. Raises McpFault."""

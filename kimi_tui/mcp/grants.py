@@ -15,13 +15,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.places import make_private
 
 LEEWAY = 5.0
 """Seconds before its end at which a token is renewed."""
+BREATH = 0.05
+"""Seconds between two looks whether another process is done with renewing."""
 
 
 class Grant(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -84,8 +86,13 @@ class Grants:
         """While this is held no other process renews it: a refresh token is often good for once only."""
         file = self._file(config)
         make_private(file.parent)
-        lock = FileLock(file.with_suffix(".lock"), thread_local=False)
-        await asyncio.to_thread(lock.acquire)
+        lock = FileLock(file.with_suffix(".lock"))
+        while True:  # in this very thread: the lock belongs to the thread that has taken it
+            try:
+                lock.acquire(blocking=False)
+                break
+            except Timeout:
+                await asyncio.sleep(BREATH)
         try:
             yield
         finally:

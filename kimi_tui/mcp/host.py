@@ -79,6 +79,7 @@ class Hosting:
             "servers": [dataclasses.asdict(view) for view in self._servers.status()],
             "tools": tools,
             "prompts": [dataclasses.asdict(prompt) for prompt in self._servers.prompts()],
+            "resources": [(server, dataclasses.asdict(one)) for server, one in self._servers.resources()],
         }
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> McpResult:
@@ -88,14 +89,14 @@ class Hosting:
         return await tool.call(arguments)
 
     async def _prompt(self, server: str, name: str, arguments: dict[str, str]) -> McpResult:
-        return await self._servers.named(server).prompt(name, arguments)
+        return await self._servers.named(server).calls.prompt(name, arguments)
 
     async def _read(self, server: str, uri: str) -> McpResult:
-        return await self._servers.named(server).read(uri)
+        return await self._servers.named(server).calls.read(uri)
 
     async def _resources(self, server: str) -> dict[str, Any]:
         try:
-            found = await self._servers.named(server).resources()
+            found = await self._servers.named(server).calls.resources()
         except McpFault as fault:
             return {"refused": str(fault)}
         return {"resources": [dataclasses.asdict(resource) for resource in found]}

@@ -94,6 +94,7 @@ class HostedServers:
         self._views = tuple(_at_rest(config) for config in configs)
         self._tools: tuple[HostedTool, ...] = ()
         self._prompts: tuple[McpPrompt, ...] = ()
+        self._readable: tuple[tuple[str, McpResource], ...] = ()
         self._watching: asyncio.Task[None] | None = None
         self._news, self._known = asyncio.Event(), asyncio.Event()
         self._closed = False
@@ -112,6 +113,10 @@ class HostedServers:
 
     def prompts(self) -> tuple[McpPrompt, ...]:
         return self._prompts
+
+    def readable(self) -> tuple[tuple[str, McpResource], ...]:
+        """What the servers have for reading, each with its server's name."""
+        return self._readable
 
     async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> McpResult:
         """A prompt with its arguments filled in. Raises McpFault."""
@@ -135,6 +140,15 @@ class HostedServers:
                     await self._news.wait()
         except TimeoutError:
             return
+
+    async def decided(self, name: str) -> McpServerView | None:
+        """How it stands once it is no longer starting; None when there is no such server."""
+        while True:
+            view = next((view for view in self._views if view.name == name), None)
+            if view is None or view.state != "starting":
+                return view
+            self._news.clear()
+            await self._news.wait()
 
     async def restart(self, name: str) -> bool:
         """Connect anew, also to one that is switched off. False when there is no such server."""
@@ -218,6 +232,7 @@ class HostedServers:
         self._views = tuple(_view(view) for view in event["servers"])
         self._tools = tuple(HostedTool(**tool, child=self._child) for tool in event["tools"])
         self._prompts = tuple(_prompt(prompt) for prompt in event["prompts"])
+        self._readable = tuple((server, McpResource(**one)) for server, one in event["resources"])
         self._known.set()
         self._tell()
 
@@ -227,7 +242,7 @@ class HostedServers:
         if self._closed:
             return
         error = "the process that speaks to the servers has ended"
-        self._tools, self._prompts = (), ()
+        self._tools, self._prompts, self._readable = (), (), ()
         self._views = tuple(view if view.state == "stopped" else _gone(view, error) for view in self._views)
         self._notice(f"the MCP servers are gone: {error}; /mcp starts them again. {fault.hint}".strip())
         self._tell()
@@ -239,11 +254,12 @@ class HostedServers:
 
 
 def _gone(view: McpServerView, error: str) -> McpServerView:
-    return dataclasses.replace(view, state="failed", tools=(), prompts=(), resources=False, error=error)
+    return dataclasses.replace(view, state="failed", tools=(), originals=(), prompts=(), resources=False, error=error)
 
 
 def _view(view: dict[str, Any]) -> McpServerView:
-    return McpServerView(**{**view, "tools": tuple(view["tools"]), "prompts": tuple(view["prompts"])})
+    lists = {name: tuple(view[name]) for name in ("tools", "originals", "prompts")}
+    return McpServerView(**{**view, **lists})
 
 
 def _prompt(prompt: dict[str, Any]) -> McpPrompt:

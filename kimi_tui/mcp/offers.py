@@ -54,13 +54,14 @@ async def resources_of(client: Client) -> list[McpResource]:
     import mcp.types as sdk
     from mcp import MCPError
 
-    found: list[McpResource] = []
+    found: dict[str, McpResource] = {}
     cursor: str | None = None
     while len(found) < RESOURCES:
+        known = len(found)
         page = await client.list_resources(cursor=cursor)
-        found += [_resource(one.uri, one) for one in page.resources]
+        found |= {one.uri: _resource(one.uri, one) for one in page.resources}
         cursor = page.next_cursor
-        if not cursor or not page.resources:
+        if not cursor or len(found) == known:  # a list that goes round brings nothing new
             break
     try:
         templates = (await client.list_resource_templates()).resource_templates
@@ -68,7 +69,7 @@ async def resources_of(client: Client) -> list[McpResource]:
         if fault.error.code != sdk.METHOD_NOT_FOUND:
             raise
         templates = []
-    return [*found, *(_resource(one.uri_template, one) for one in templates)][:RESOURCES]
+    return [*found.values(), *(_resource(one.uri_template, one) for one in templates)][:RESOURCES]
 
 
 def _resource(uri: str, one: Any) -> McpResource:

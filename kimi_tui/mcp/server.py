@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
+import shlex
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from kimi_tui.mcp.calls import Calls
 from kimi_tui.mcp.config import ServerConfig
-from kimi_tui.mcp.content import McpResult, prompt_of, resource_of, result_of
+from kimi_tui.mcp.content import McpResult
 from kimi_tui.mcp.door import Door
 from kimi_tui.mcp.faults import McpFault, masked, told
 from kimi_tui.mcp.grants import Grants
 from kimi_tui.mcp.names import tool_name
-from kimi_tui.mcp.offers import DESCRIPTION, McpPrompt, McpResource, prompts_of, resources_of
+from kimi_tui.mcp.offers import DESCRIPTION, McpPrompt, McpResource, prompts_of
 from kimi_tui.mcp.schema import Schema, strict
 from kimi_tui.mcp.wire import Ears, connection, load
 from kimi_tui.protocol.views import McpServerView, McpState
@@ -36,7 +37,6 @@ STEADY = 30.0
 """Seconds that a connection must have held for earlier failures to be forgotten."""
 TOOLS = 128
 """Of one server, at most."""
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class McpTool:
 
     async def call(self, arguments: dict[str, Any]) -> McpResult:
         """Raises McpFault. Cancelling tells the server that nobody waits any more."""
-        return await self.server.call(self.original, arguments)
+        return await self.server.calls.call(self.original, arguments)
 
 
 class Server:
-    """`changed` is called on every change of state, tools or error; `failed` once for a row of failures."""
+    """`changed` is called on every change of state, tools or error; `notice` is told once of a row of failures."""
 
     def __init__(
         self,
@@ -65,21 +65,23 @@ class Server:
         work_dir: str,
         grants: Grants,
         changed: Callable[[], None],
-        failed: Callable[[str], None],
+        notice: Callable[[str], None],
     ) -> None:
         self.config = config
         self.tools: tuple[McpTool, ...] = ()
         self.prompts: tuple[McpPrompt, ...] = ()
         self.has_resources = False
+        self.resources_known: tuple[McpResource, ...] = ()
+        """What can be read there, as it was told when it became ready."""
         self.settled = asyncio.Event()
         """It has become ready, or has failed, at least once since it was started."""
         self.door = Door(config, grants, changed)
-        self._work_dir, self._grants, self._changed, self._failed = work_dir, grants, changed, failed
+        self._work_dir, self._grants, self._changed, self._notice = work_dir, grants, changed, notice
         self._state: McpState = "stopped"
         self._error = ""
         self._retry_at: float | None = None
         self._failures = 0
-        self._client: Client | None = None
+        self.calls = Calls(config, self._told, lambda: self._error)
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._ended = False
@@ -96,6 +98,7 @@ class Server:
             transport=self.config.transport,
             target=self.config.shown_target,
             tools=tuple(tool.name for tool in self.tools),
+            originals=tuple(tool.original for tool in self.tools),
             prompts=tuple(prompt.name for prompt in self.prompts),
             resources=self.has_resources,
             error=self._error,
@@ -143,43 +146,6 @@ class Server:
             await self.restart()
         return known
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> McpResult:
-        """Have a tool do something. Raises McpFault when the server cannot answer."""
-        return result_of(await self._asked(lambda client: client.call_tool(tool, _sendable(arguments))))
-
-    async def prompt(self, name: str, arguments: dict[str, str]) -> McpResult:
-        """A prompt with its arguments filled in. Raises McpFault."""
-        return prompt_of(await self._asked(lambda client: client.get_prompt(name, _sendable(arguments))))
-
-    async def read(self, uri: str) -> McpResult:
-        """A resource. Raises McpFault."""
-        return resource_of(await self._asked(lambda client: client.read_resource(uri)))
-
-    async def resources(self) -> list[McpResource]:
-        """What can be read, templates last. Raises McpFault."""
-        return await self._asked(resources_of)
-
-    async def _asked(self, question: Callable[[Client], Awaitable[Answer]]) -> Answer:
-        client = self._client
-        if client is None:
-            raise McpFault(f"The server {self.name} is not connected{f': {self._error}' if self._error else ''}.")
-        try:
-            async with asyncio.timeout(self.config.timeout):
-                return await question(client)
-        except Exception as fault:
-            log.info("a call of %s failed: %s", self.name, type(fault).__name__)
-            raise McpFault(self._masked(self._explained(fault))) from None
-
-    def _explained(self, fault: Exception) -> str:
-        import mcp.types as sdk
-        from mcp import MCPError
-
-        if isinstance(fault, TimeoutError):
-            return f"The server {self.name} gave no answer within {self.config.timeout:g} s."
-        if isinstance(fault, MCPError) and fault.error.code == sdk.CONNECTION_CLOSED:
-            return f"The connection to the server {self.name} ended before it answered."
-        return f"The server {self.name} refused: {self._told(fault)}"
-
     async def _live(self) -> None:
         """Connect, keep, and connect again, until cancelled or given up."""
         while True:
@@ -194,7 +160,7 @@ class Server:
             else:
                 hopeless = False
             finally:
-                self._client = None
+                self.calls.client = None
             if self.door.opens_for(self._ears.asked_for):
                 self._lock()
                 return
@@ -213,22 +179,24 @@ class Server:
                 opening = connection(self.config, self._work_dir, self._grants, self._ears, probing=probing)
                 client = await stack.enter_async_context(opening)
                 await self._look(client)
-            self._client = client
+            self.calls.client = client
             self._error = ""
             self._set("ready")
+            await self._look_for_reading(client)
             while not self._ended:
                 await self._news.wait()
                 self._news.clear()
                 if not self._ended:
                     await self._look(client)
                     self._changed()
+                    await self._look_for_reading(client)
 
     async def _another_attempt(self, fault: str, hopeless: bool) -> bool:
         """Tell what went wrong, and wait until it is time to try again. False: not by itself."""
         self._offer_nothing()
         self._error = fault
         if self._failures == 0:
-            self._failed(fault)
+            self._notice(f"the MCP server {self.name} does not work: {fault}; /mcp shows how it stands")
         again = not hopeless and self._failures < len(WAITS)
         wait = WAITS[self._failures] if again else 0.0
         self._failures += 1
@@ -241,12 +209,12 @@ class Server:
     def _lock(self) -> None:
         """Wait for the user."""
         self._offer_nothing()
-        self._error = f"it wants you to sign in: /mcp, or kimi-tui mcp auth {self.name}"
-        self._failed(self._error)
+        self._error = f"it wants you to sign in: s in /mcp, or kimi-tui mcp auth {shlex.quote(self.name)}"
+        self._notice(f"the MCP server {self.name}: {self._error}")
         self._set("locked")
 
     def _offer_nothing(self) -> None:
-        self.tools, self.prompts, self.has_resources = (), (), False
+        self.tools, self.prompts, self.has_resources, self.resources_known = (), (), False, ()
 
     async def _look(self, client: Client) -> None:
         """What it offers now. Only tools must be told in good order for a server to be of use."""
@@ -255,16 +223,24 @@ class Server:
         self.has_resources = capabilities.resources is not None
         self.prompts = await prompts_of(self.name, client) if capabilities.prompts is not None else ()
 
+    async def _look_for_reading(self, client: Client) -> None:
+        """What it has for reading: nobody waits for that, and a server that cannot tell is of use all the same."""
+        if self.has_resources and not self._ended:
+            with contextlib.suppress(McpFault):
+                self.resources_known = tuple(await self.calls.resources())
+                self._changed()
+
     async def _listed(self, client: Client) -> tuple[McpTool, ...]:
         found: dict[str, McpTool] = {}
         cursor: str | None = None
         while len(found) < TOOLS:
+            known = len(found)
             page = await client.list_tools(cursor=cursor)
             for tool in page.tools:
                 made = self._tool(tool)
                 found.setdefault(made.name, made)
             cursor = page.next_cursor
-            if not cursor or not page.tools:
+            if not cursor or len(found) == known:  # a list that goes round brings nothing new
                 break
         return tuple(found.values())[:TOOLS]
 
@@ -280,7 +256,7 @@ class Server:
         self._state = state
         if state == "stopped":
             self._offer_nothing()
-            self._client = None
+            self.calls.client = None
         if state != "starting":
             self.settled.set()
         self._changed()
@@ -298,10 +274,3 @@ class Server:
         if not lines or self.config.transport != "stdio":
             return fault
         return f"{fault}; its last words: {self._masked(lines[-1][:200])}"
-
-
-def _sendable(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Without lone surrogates: they cannot be encoded, and the SDK would drop the connection over one."""
-    text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "replace")
-    sent: dict[str, Any] = json.loads(text)
-    return sent

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.faults import McpFault
 from kimi_tui.mcp.grants import Grants
-from kimi_tui.mcp.offers import McpPrompt
+from kimi_tui.mcp.offers import McpPrompt, McpResource
 from kimi_tui.mcp.server import McpTool, Server
 from kimi_tui.protocol.views import McpServerView
 
@@ -34,11 +33,8 @@ class Servers:
         changed: Callable[[], None] = lambda: None,
         notice: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.changed, self._notice = changed, notice
-        self._servers = {
-            config.name: Server(config, str(work_dir), grants, self._tell, partial(self._failed, config.name))
-            for config in configs
-        }
+        self.changed = changed
+        self._servers = {config.name: Server(config, str(work_dir), grants, self._tell, notice) for config in configs}
 
     def start(self) -> None:
         """Connect to all that are not switched off."""
@@ -55,6 +51,10 @@ class Servers:
 
     def prompts(self) -> tuple[McpPrompt, ...]:
         return tuple(prompt for server in self._servers.values() for prompt in server.prompts)
+
+    def resources(self) -> tuple[tuple[str, McpResource], ...]:
+        """With the name of the server where they are read."""
+        return tuple((server.name, one) for server in self._servers.values() for one in server.resources_known)
 
     def named(self, name: str) -> Server:
         """Raises McpFault when there is none of that name."""
@@ -89,6 +89,3 @@ class Servers:
 
     def _tell(self) -> None:
         self.changed()
-
-    def _failed(self, name: str, fault: str) -> None:
-        self._notice(f"the MCP server {name} does not work: {fault}; /mcp shows how it stands")

@@ -11,10 +11,12 @@ import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kimi_tui.mcp.config import ServerConfig
 from kimi_tui.mcp.grants import Grants
+from kimi_tui.mcp.lines import LONGEST, WholeLines
 from kimi_tui.mcp.mending import mend
 
 if TYPE_CHECKING:
@@ -70,8 +72,17 @@ def load(*more: str) -> None:
     with _LOADING:
         for module in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http", "mcp.client.sse", *more):
             importlib.import_module(module)
+        _adapt()
+
+
+def _adapt() -> None:
+    """What does not suit us: how long the SDK waits at the exit, that it copies a long line with every piece of it, how
+    little it takes at once in the old way over HTTP, and what it logs."""
     stdio: Any = sys.modules["mcp.client.stdio"]
+    stdio.TextReceiveStream = WholeLines
     stdio.PROCESS_TERMINATION_TIMEOUT, stdio.FORCE_KILL_TIMEOUT = GRACE, GRACE
+    utilities, sse = sys.modules["mcp.shared._httpx_utils"], sys.modules["mcp.client.sse"]
+    vars(sse)["sse_within_origin"] = partial(vars(utilities)["sse_within_origin"], max_event_size=LONGEST)
     for name in ("mcp", "client", "httpx2", "httpcore2"):  # they write what passes, addresses with keys included
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
@@ -160,7 +171,7 @@ async def _http(config: ServerConfig, bearer: httpx2.Auth | None, ears: Ears, st
 
     client = _http_client(ears, config.headers, httpx2.Timeout(30.0, read=max(300.0, config.timeout)), bearer)
     await stack.enter_async_context(client)
-    return streamable_http_client(config.url, http_client=client)
+    return streamable_http_client(config.url, http_client=client, max_sse_event_size=LONGEST)
 
 
 def _http_client(

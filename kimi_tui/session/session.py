@@ -8,6 +8,7 @@ import secrets
 import shutil
 import time
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from kimi_tui.faults import Fault
@@ -15,6 +16,8 @@ from kimi_tui.places import make_private, sessions_folder
 from kimi_tui.session.peek import CONTEXT, DRAFT, DRAFT_PARTS, has_messages, holds_nothing
 from kimi_tui.session.state import SessionState, load_state, read_state, save_state, sweep
 
+_numbers = count(secrets.randbelow(1 << 24))
+"""By chance where it begins; never the same twice in one process."""
 _NOT_COPIED = ("*.lock", ".*", "*.tmp", "tasks", DRAFT, DRAFT_PARTS)
 
 
@@ -114,4 +117,4 @@ def hash_of(work_dir: Path) -> str:
 
 def new_id() -> str:
     """Sorts by time, and is unique between processes: `20261130-184512-3fa9c1`."""
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{next(_numbers) % (1 << 24):06x}"

@@ -17,6 +17,7 @@ Scope = Literal["project", "user"]
 MAX_BYTES = 1_000_000
 _MAX_NAME, _MAX_DESCRIPTION = 64, 1024
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_FIELD = re.compile(r"(?P<name>[A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(?P<value>.*)|(?=\Z))")
 _MAX_BRACKETS = 200
 """Beyond that the YAML reader takes seconds; no skill needs them."""
 _YAML = frontmatter.YAMLHandler()
@@ -90,7 +91,8 @@ def read_text(path: Path) -> str:
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """The fields of the front matter and the text below it. Raises SkillError when the fields cannot be read.
 
-    Every value stays the text it is written as: a version is no number, and merge keys cannot blow up.
+    Every value stays the text it is written as: a version is no number, and merge keys cannot blow up. What is no YAML
+    for a colon or a sign of its own (`description: Use when: asked`) is read line by line.
     """
     if not _YAML.detect(text.lstrip()):
         return {}, text
@@ -103,9 +105,32 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     try:
         fields = _YAML.load(block, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if (plain := _by_lines(block)) is not None:
+            return plain, str(body)
         above = text[: text.find(block)].count("\n")
         raise SkillError(f"its front matter is no valid YAML: {_yaml_fault(error, above)}") from None
     return (fields if isinstance(fields, dict) else {}), str(body)
+
+
+def _by_lines(block: str) -> dict[str, Any] | None:
+    """Fields as people write them who do not think of YAML: a name, a colon, and the rest of the line with the indented
+    ones after it. None when it is not that."""
+    fields: dict[str, list[str]] = {}
+    texts: list[str] | None = None
+    for line in block.splitlines():
+        field = _FIELD.fullmatch(line)
+        if field:
+            texts = fields.setdefault(field["name"], [])
+            texts.append(field["value"] or "")
+        elif line[:1].isspace() and texts is not None:
+            texts.append(line.strip())
+        elif line.strip() and not line.startswith("#"):
+            return None
+    return {name: _unquoted(" ".join(texts).strip()) for name, texts in fields.items()}
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def one_line(value: object) -> str:

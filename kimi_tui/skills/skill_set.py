@@ -80,6 +80,13 @@ class SkillSet:
         command = _COMMAND.fullmatch(name)
         return by_key.get(_key(name)) or (by_key.get(_key(command["name"])) if command else None)
 
+    def problem_of(self, name: str) -> str:
+        """Why there is no skill of that name or command, where a file of that name is of no use; else empty."""
+        command = _COMMAND.fullmatch(name)
+        wanted = _key(command["name"] if command else name)
+        named = ((problem, problem.path) for problem in self.problems)
+        return next((item.reason for item, path in named if wanted in map(_key, (path.parent.name, path.stem))), "")
+
     def _up_to_date(self, found: _Found) -> _Read:
         known = self._files.get(found.path)
         return known if known is not None and known[0] == found.stamp else (found.stamp, self._read(found))

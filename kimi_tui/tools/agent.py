@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 from pydantic import Field
 
 from kimi_tui.resources import prompt
-from kimi_tui.tools.base import Call, Params, ToolResult
+from kimi_tui.tools.base import IN_BACKGROUND, Call, Params, ToolResult
 
 SubagentType = Literal["coder", "explore", "plan"]
 SUBAGENT_TYPES: tuple[SubagentType, ...] = get_args(SubagentType)
@@ -28,6 +28,7 @@ class AgentParams(Params):
     )
     run_in_background: bool = Field(
         default=False,
+        validation_alias=IN_BACKGROUND,
         description="Let it work as a background task and go on at once; its report comes when it is done.",
     )
     resume: str | None = Field(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict
 
 from kimi_tui.protocol.messages import ContentPart
 from kimi_tui.protocol.views import ApprovalView, DiffView, Outcome, QuestionView
@@ -18,6 +18,10 @@ class Params(BaseModel):
     """Arguments of a tool. Unknown keys are ignored, aliases and field names are both understood."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+
+IN_BACKGROUND = AliasChoices("run_in_background", "background")
+"""What models call it; the first is what they are told."""
 
 
 @dataclass(frozen=True, slots=True)

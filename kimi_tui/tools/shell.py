@@ -15,7 +15,7 @@ from kimi_tui.resources import prompt
 from kimi_tui.spelling import spell
 from kimi_tui.tools.approval import command_rule, permit, refusal
 from kimi_tui.tools.background import BackgroundTasks
-from kimi_tui.tools.base import Call, Params, ToolResult, failed
+from kimi_tui.tools.base import IN_BACKGROUND, Call, Params, ToolResult, failed
 from kimi_tui.tools.command import Ended, run_command
 from kimi_tui.tools.output import CommandOutput
 from kimi_tui.tools.processes import Running
@@ -37,7 +37,9 @@ class ShellParams(Params):
         default=60, ge=1, le=LONGEST, description="Seconds after which the command and all it started are ended."
     )
     run_in_background: bool = Field(
-        default=False, description="Let it run as a background task and go on at once; for servers and long work."
+        default=False,
+        validation_alias=IN_BACKGROUND,
+        description="Let it run as a background task and go on at once; for servers and long work.",
     )
     description: str = Field(default="", description="What the command is for, in a few words, for the user.")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import ClassVar
 
 from rich.console import RenderableType
 from textual import events, on
-from textual.app import SuspendNotSupported, SystemCommand
+from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
@@ -21,22 +21,23 @@ from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.ports import AgentPort, Connect
 from kimi_tui.resources import folder
-from kimi_tui.ui import answers, attention, escapes, external, keymap, slash, theme
+from kimi_tui.ui import answers, attention, escapes, external, keymap, theme
 from kimi_tui.ui.asks import Do, Edit, Submit
 from kimi_tui.ui.exhibiting import Exhibiting
 from kimi_tui.ui.lasting import LastingOutput
 from kimi_tui.ui.leaving import leaves, terminal_is_gone
 from kimi_tui.ui.listening import Listens
 from kimi_tui.ui.marks import ASCII, UNICODE
+from kimi_tui.ui.opening import Opening
 from kimi_tui.ui.pump import FRAME, Pump
 from kimi_tui.ui.screens.chat import ChatScreen
 
 
-class KimiApp(Exhibiting):
+class KimiApp(Exhibiting, Opening):
     """Composes, starts the workers, routes. After `run`, `farewell` is for the caller to print."""
 
     TITLE = "kimi-tui"
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         folder("styles") / f"{name}.tcss" for name in ("app", "prompt", "chat", "help")
     ]
@@ -46,6 +47,7 @@ class KimiApp(Exhibiting):
         Binding("ctrl+z", "suspend_process", "suspend", id="suspend", priority=True, show=False),
         Binding("ctrl+g", "editor", "write the prompt in your editor", id="editor", priority=True),
         Binding("f1", "help", "help", id="help", priority=True),
+        Binding("ctrl+p", "palette", "all commands, to search and run", id="palette", priority=True),
         Binding("ctrl+q", "depart", "leave", id="quit", show=False),
     ]
 
@@ -66,9 +68,11 @@ class KimiApp(Exhibiting):
         self.chat = ChatScreen(self.marks)
         for known in theme.THEMES:
             self.register_theme(known)
-        wanted = theme.resolve(self.options.theme)
+        wanted = theme.resolve(self.options.theme, self.console.color_system)
         self.theme = wanted if wanted in self.available_themes else theme.DARK
-        self.set_keymap(self.options.keys)
+        self.bound = self.options.keys
+        self.set_keymap(self.bound)
+        self.chat.name_keys(keymap.Names(self.bound))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return theme.DEFAULTS
@@ -196,18 +200,13 @@ class KimiApp(Exhibiting):
     async def _do(self, event: Do) -> None:
         match event.name:
             case "theme":
-                self._choose_theme(event.argument)
+                self.choose_theme(event.argument)
+            case "help":
+                self.action_help()
             case "exit":
                 await self.action_depart()
             case name:
-                self._open(name)
-
-    def _open(self, name: str) -> None:
-        from kimi_tui.ui import pages
-
-        opened = pages.page(name, self.chat.state, self.marks)
-        if opened is not None and not isinstance(self.screen, type(opened)):
-            self.push_screen(opened)
+                self.open_page(name)
 
     # --- the editor ----------------------------------------------------------------------------------------------
 
@@ -230,29 +229,6 @@ class KimiApp(Exhibiting):
         self.refresh(layout=True)
         if keep and written is not None:
             self.chat.editor.put(written)
-
-    def _choose_theme(self, name: str) -> None:
-        wanted = theme.ALIASES.get(name, name)
-        if not name:
-            self.search_themes()
-        elif wanted in self.available_themes:
-            self.theme = wanted
-        else:
-            self.notify(f"There is no theme {name}.", severity="warning", markup=False)
-
-    def action_help(self) -> None:
-        self._open("help")
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The command palette: every slash command that needs no argument."""
-        for command in slash.known(self.chat.state):
-            if not command.usage.startswith("<"):
-                yield SystemCommand(f"/{command.name}", command.help, partial(self._run_slash, f"/{command.name}"))
-
-    def _run_slash(self, text: str) -> None:
-        meaning = slash.read(text, self.chat.state)
-        if meaning is not None:
-            self.chat.mean(meaning)
 
 
 def _reason(renderables: Sequence[RenderableType]) -> str:

@@ -3,54 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kimi_tui.protocol.views import DiffView, Entry, SubagentView, SwitchView, ToolView
-from kimi_tui.ui.cells import duration, plural
+from kimi_tui.ui.cells import duration
 from kimi_tui.ui.diff import diff_lines, diff_rows
+from kimi_tui.ui.drawing import INDENT, OPEN_ROWS, Drawing, literal_rows, more_lines, tail_rows, told_tail_rows
 from kimi_tui.ui.helper import helper_head, rail
 from kimi_tui.ui.markdown import markdown_rows
-from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.pictures import Picture, image_rows
-from kimi_tui.ui.rows import Piece, Row, shorten, spread, wrap
+from kimi_tui.ui.pictures import image_rows
+from kimi_tui.ui.rows import BLANK, Piece, Row, spread, wrap
 from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import clean, one_line
 
-WIDEST = 112
-"""Cells; prose in longer rows is hard to read."""
 NOTE_WIDEST = 88
-INDENT = 2
 PROMPT_ROWS = 12
-OPEN_ROWS = 2_000
-"""Rows of an unfolded block; what is longer is for the editor."""
+LONG = 16_000
+"""Characters of an answer that are laid out in some hundredths of a second."""
+ROUGH_ROWS = 60
+"""Rows of its beginning and of its end that are shown before."""
+ROUGH_EVERY = 8
+"""Rows between them of which one says why there is nothing."""
 ERROR_ROWS = 3
 LIVE_ROWS = 4
 OWN_ROWS = 12
 """Rows of what a command printed that the user ran: it was run to be read."""
 USERS_OWN = "!"
 DIFF_ROWS = 14
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """How entries are drawn now."""
-
-    width: int
-    unfolded: bool = False
-    marks: Marks = UNICODE
-    live: str = ""
-    """The end of a running tool's output."""
-    helper: SubagentView | None = None
-    """The agent that a tool call started."""
-    pictures: tuple[Picture | None, ...] = ()
-    """The entry's images, where they can be shown."""
-
-    @property
-    def column(self) -> int:
-        return max(1, min(self.width, WIDEST))
-
-    def picture(self, number: int) -> Picture | None:
-        return self.pictures[number] if number < len(self.pictures) else None
 
 
 def entry_rows(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -83,6 +61,29 @@ def _user(entry: Entry, drawing: Drawing) -> list[Row]:
     for number, caption in enumerate(entry.images):
         rows += image_rows(caption, drawing.picture(number), drawing.column, drawing.unfolded, lead)
     return rows
+
+
+def is_long(entry: Entry) -> bool:
+    """Whether laying it out would hold the screen up."""
+    return entry.kind == "assistant" and len(entry.text) > LONG
+
+
+def rough_rows(entry: Entry, drawing: Drawing, height: int) -> list[Row]:
+    """How a long answer begins and ends, as it was written, and as high as it may be; while it is laid out."""
+    lead = (Piece(" " * INDENT),)
+    head = literal_rows(entry.text[: ROUGH_ROWS * drawing.column], drawing, lead, "", ROUGH_ROWS)
+    between = Row((*lead, Piece(f"{drawing.marks.more} being laid out", "faint")), INDENT)
+    tail = tail_rows(entry.text, drawing, lead, "", ROUGH_ROWS)
+    room = max(3, height - len(head[:ROUGH_ROWS]) - len(tail))
+    filler = [between if number % ROUGH_EVERY == 1 else BLANK for number in range(room)]
+    return [*head[:ROUGH_ROWS], *filler, *tail]
+
+
+def rough_place(row: int, rough: int, rows: int) -> int:
+    """Where what stood in a row of so many rough ones is among the rows of the answer."""
+    if row < ROUGH_ROWS:
+        return min(row, rows - 1)
+    return max(0, rows - (rough - row)) if row >= rough - ROUGH_ROWS else row * rows // rough
 
 
 def _assistant(entry: Entry, drawing: Drawing) -> list[Row]:
@@ -211,7 +212,7 @@ def _tool_output(tool: ToolView, drawing: Drawing) -> list[Row]:
         subject = literal_rows(tool.subject, drawing, lead, "", OPEN_ROWS) if "\n" in tool.subject else []
         return subject + (literal_rows(output, drawing, lead, "quiet", OPEN_ROWS) if output.strip() else [])
     if tool.name == USERS_OWN:
-        return tail_rows(tool.output or drawing.live, drawing, lead, "quiet", OWN_ROWS)
+        return told_tail_rows(tool.output or drawing.live, drawing, lead, OWN_ROWS)
     if tool.outcome == "running" and not drawing.helper:
         return tail_rows(drawing.live, drawing, lead, "quiet", LIVE_ROWS)
     if tool.outcome in ("error", "timeout"):
@@ -238,7 +239,7 @@ def _diff_rows(diff: DiffView, drawing: Drawing) -> list[Row]:
     shown = lines[: OPEN_ROWS if drawing.unfolded else DIFF_ROWS]
     rows = [Row(tuple(Piece(*span) for span in row)) for row in diff_rows(shown, drawing.column - 2 * INDENT)]
     if len(lines) > len(shown):
-        rows.append(Row((Piece(_more(len(lines) - len(shown) - 1, drawing.marks), "faint"),)))
+        rows.append(Row((Piece(more_lines(len(lines) - len(shown) - 1, drawing.marks), "faint"),)))
     return indented(rows, 2 * INDENT)
 
 
@@ -279,41 +280,6 @@ def indented(rows: list[Row], by: int = INDENT) -> list[Row]:
     """Rows moved to the right."""
     lead = Piece(" " * by)
     return [Row((lead, *row.pieces), row.gutter + by, row.joint) for row in rows]
-
-
-def literal_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> list[Row]:
-    """Text as it is, wrapped; at most `limit` rows and a last one that says how much is not shown."""
-    text = clean(text)
-    rows: list[Row] = []
-    at = 0
-    while at <= len(text):
-        end = text.find("\n", at)
-        end = len(text) if end < 0 else end
-        room = (limit - len(rows)) * drawing.column
-        rows += wrap([Piece(text[at : min(end, at + room + 1)], style)], drawing.column, lead)
-        if len(rows) >= limit and (end < len(text) or len(rows) > limit or end - at > room):
-            rest = text.count("\n", min(end + 1, len(text)))
-            return [
-                *rows[:limit],
-                Row(
-                    (*lead, Piece(shorten(_more(rest, drawing.marks), drawing.column - len(lead)), "faint")), len(lead)
-                ),
-            ]
-        at = end + 1
-    return rows
-
-
-def tail_rows(text: str, drawing: Drawing, lead: tuple[Piece, ...], style: str, limit: int) -> list[Row]:
-    """The last rows of a text."""
-    text = clean(text[-limit * drawing.column * 4 :]).strip("\n")
-    if not text.strip():
-        return []
-    lines = text.split("\n")[-limit:]
-    return [row for line in lines for row in wrap([Piece(line, style)], drawing.column, lead)][-limit:]
-
-
-def _more(lines: int, marks: Marks) -> str:
-    return f"{marks.more} {plural(lines + 1, 'more line')}"
 
 
 _KINDS: dict[str, Callable[[Entry, Drawing], list[Row]]] = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from rich.cells import cell_len, set_cell_size
 
 from kimi_tui.ui.text import clean
 
+_FIGURE = re.compile(r"(?<= )~?\d[\d.]*[kMG]?$")
 _DROPPED = {"\x1b": "␛", "\r": "␍", "\x08": "␈", "\x9b": "‹009B›"}
 
 
@@ -64,12 +66,18 @@ def _wrap_line(line: str, cells: int) -> list[str]:
         while cell_len(head) > cells or not line.startswith(head.rstrip(" ")):
             head = head[:-1]
         head = head.rstrip(" ") or line[:1]
-        blank = line.rfind(" ", 0, len(head) + 1)
-        if blank > 0:
-            head = line[:blank]
+        head = line[: _gap(line, len(head))] or head
         rows.append(head)
         line = line[len(head) :].lstrip(" ")
     return [*rows, line]
+
+
+def _gap(line: str, room: int) -> int:
+    """The blank to break at, not after `room`; 0 where there is none. A figure and its unit stay together."""
+    blank = max(0, line.rfind(" ", 0, room + 1))
+    unit = line[blank + 1 : blank + 2].isalpha()
+    before = max(0, line.rfind(" ", 0, blank)) if unit and _FIGURE.search(line, 0, blank) else 0
+    return before or blank
 
 
 def count(number: int) -> str:

@@ -120,7 +120,7 @@ class Conversation:
         self._stored = len(self.blocks)
         self._said.clear()
         self._calls.clear()
-        for block in self.blocks:
+        for block in self.blocks[total - len(entries) :]:
             self._know(block)
         self.changes = Changes(cut=0, reset=True)
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from kimi_tui.protocol.views import Entry
-from kimi_tui.ui.blocks import INDENT, Drawing, entry_rows, foldable, tail_rows
+from kimi_tui.ui.blocks import entry_rows, foldable, is_long, rough_rows
 from kimi_tui.ui.conversation import Block
+from kimi_tui.ui.drawing import INDENT, Drawing, tail_rows
 from kimi_tui.ui.marks import Marks
 from kimi_tui.ui.pictures import Pictures
 from kimi_tui.ui.rows import BLANK, Piece, Row
-from kimi_tui.ui.streaming import OpenMarkdown
+from kimi_tui.ui.streaming import OpenMarkdown, laid_out
 
 KEPT = 800
 """Blocks whose rows are kept."""
+KEPT_ROWS = 150_000
+"""Rows of all of them; about half a kilobyte each."""
+NEAREST = 40
+"""Blocks that are kept however long they are: what is in sight is among them."""
 STREAMS = 4
 """Answers that have been streamed and not been drawn since."""
 UNKNOWN = 3
@@ -29,19 +35,49 @@ class Drawn:
         self.pictures = Pictures()
         self.width = 1
         self.unfold_all = False
+        self.late: dict[Block, str] = {}
+        """What is long and has only been drawn roughly, with its text."""
+        self._laid_out: Block | None = None
+        """What is drawn in full just now."""
         self._rows: OrderedDict[Block, list[Row]] = OrderedDict()
+        self._held = 0
+        """Rows in all of these."""
         self._open: dict[Block, OpenMarkdown] = {}
 
     def rows(self, block: Block) -> list[Row]:
         """The rows of one block."""
         rows = self._rows.get(block)
         if rows is None:
-            rows = self._rows[block] = self._draw(block)
-            if len(self._rows) > KEPT:
-                self._rows.popitem(last=False)
+            rows = self._draw(block)
+            self._keep(block, rows)
         else:
             self._rows.move_to_end(block)
         return rows
+
+    def _keep(self, block: Block, rows: list[Row]) -> None:
+        self._held += len(rows) - len(self._rows.get(block, ()))
+        self._rows[block] = rows
+        self._rows.move_to_end(block)
+        while len(self._rows) > KEPT or (self._held > KEPT_ROWS and len(self._rows) > NEAREST):
+            self._held -= len(self._rows.popitem(last=False)[1])
+
+    def lay_out(self, block: Block) -> Callable[[], list[Row]]:
+        """What draws a long block in full. It changes nothing here, may run in a thread, and gives up when the block
+        has become another one meanwhile."""
+        self._laid_out = block
+        going = partial(self.is_laid_out, block)
+        return partial(laid_out, self.late.pop(block), Drawing(self.width).column - INDENT, INDENT, going)
+
+    def is_laid_out(self, block: Block) -> bool:
+        return self._laid_out is block
+
+    def take(self, block: Block, rows: list[Row]) -> bool:
+        """The rows of a long block; false when it has become another one."""
+        if not self.is_laid_out(block):
+            return False
+        self._laid_out = None
+        self._keep(block, rows)
+        return True
 
     def known(self, block: Block) -> list[Row] | None:
         """The rows as they were last drawn, if they are still kept."""
@@ -61,9 +97,13 @@ class Drawn:
         if blocks is None:
             self._rows.clear()
             self._open.clear()
+            self.late.clear()
+            self._held, self._laid_out = 0, None
             return
         for block in blocks:
-            self._rows.pop(block, None)
+            self._laid_out = None if block is self._laid_out else self._laid_out
+            self._held -= len(self._rows.pop(block, ()))
+            self.late.pop(block, None)
 
     def is_unfolded(self, block: Block) -> bool:
         return self.unfold_all if block.unfolded is None else block.unfolded
@@ -89,7 +129,12 @@ class Drawn:
         pictures = self.pictures.of(block)
         drawing = Drawing(self.width, self.is_unfolded(block), self.marks, block.live, block.helper, pictures)
         if not block.open:
-            return self._streamed(block, entry, drawing.column - INDENT) or entry_rows(entry, drawing)
+            if (rows := self._streamed(block, entry, drawing.column - INDENT)) is not None:
+                return rows
+            if is_long(entry):
+                self.late[block] = entry.text
+                return rough_rows(entry, drawing, self.guess(block))
+            return entry_rows(entry, drawing)
         if entry.kind == "thinking":
             lead = (Piece("  "), Piece(f"{self.marks.rail} ", "faint"))
             return tail_rows(entry.text, drawing, lead, "thinking", 4) or [BLANK]
@@ -98,9 +143,11 @@ class Drawn:
     def _streamed(self, block: Block, entry: Entry, width: int) -> list[Row] | None:
         """What has just been streamed to its end need not be drawn once more as a whole."""
         stream = self._open.pop(block, None)
-        if stream is None or stream.width != width or stream.source.strip() != entry.text.strip():
+        if stream is None or stream.width != width:
             return None
-        return stream.whole()
+        if entry.text.startswith(stream.source):  # its end came together with the word that it is the end
+            stream.rows(entry.text)
+        return stream.whole() if stream.source.strip() == entry.text.strip() else None
 
     def _draw_open(self, block: Block, text: str, width: int) -> list[Row]:
         stream = self._open.get(block)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 NARROWEST = 6
 """Cells that nested blocks always keep."""
+USUAL = ("python", "bash", "json", "diff")
+"""Languages of which one soon stands in an answer."""
 
 _SAFE_LINK = re.compile(r"(?:https?|mailto|file):[^\x00-\x20\x7f-\x9f]+\Z")
 
@@ -28,6 +30,12 @@ def parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def warm_up() -> None:
+    """Load what the first answer would wait for. Takes tenths of a second, beside the screen."""
+    for language in USUAL:
+        markdown_rows(f"```{language}\nx = 1\n```", NARROWEST)
 
 
 def markdown_rows(source: str, width: int, indent: int = 0) -> list[Row]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textual.screen import Screen
 
-from kimi_tui.ui import slash
 from kimi_tui.ui.marks import Marks
 from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.context_view import ContextView
@@ -14,20 +13,20 @@ from kimi_tui.ui.screens.jump import Jump
 from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.screens.mcp import Mcp
 from kimi_tui.ui.screens.model_picker import ModelPicker
+from kimi_tui.ui.screens.palette import CommandPalette
 from kimi_tui.ui.screens.parting import Parting
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
 from kimi_tui.ui.screens.sessions import Sessions
 from kimi_tui.ui.screens.summary_editor import SummaryEditor
 from kimi_tui.ui.screens.tasks import Tasks
+from kimi_tui.ui.screens.themes import Themes
 from kimi_tui.ui.state import ScreenState
 
 
 def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
     """The screen of a slash command; None for a command that has none."""
     match name:
-        case "help":
-            return Help(slash.known(state))
         case "context":
             return ContextView(marks)
         case "sessions":
@@ -45,4 +44,16 @@ def page(name: str, state: ScreenState, marks: Marks) -> Screen[None] | None:
     return None
 
 
-__all__ = ["Compare", "Help", "Jump", "LinePrompt", "Parting", "RevertChoice", "Rotations", "SummaryEditor", "page"]
+__all__ = [
+    "CommandPalette",
+    "Compare",
+    "Help",
+    "Jump",
+    "LinePrompt",
+    "Parting",
+    "RevertChoice",
+    "Rotations",
+    "SummaryEditor",
+    "Themes",
+    "page",
+]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from kimi_tui.protocol.views import Draft
-from kimi_tui.ui.text import one_line
+from kimi_tui.ui.text import OBEYED, one_line
 
 LINES = 15
 CHARACTERS = 2_000
@@ -23,10 +23,10 @@ class Pastes:
         self._images: list[str] = []
 
     def fold(self, text: str) -> str:
-        """The text as it goes into the prompt: itself when it is small, else a tag for it."""
+        """The text as it goes into the prompt: itself when it is small and can be shown as it is, else a tag for it."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         lines = text.count("\n") + 1
-        if lines <= LINES and len(text) <= CHARACTERS:
+        if lines <= LINES and len(text) <= CHARACTERS and not OBEYED.search(text):
             return text
         self._texts.append(text)
         return f"[pasted #{len(self._texts)}: {lines} line{'s' if lines > 1 else ''}]"

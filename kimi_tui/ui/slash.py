@@ -63,6 +63,8 @@ TABLE: tuple[SlashCommand, ...] = (
 )
 
 _CALL = re.compile(r"/([\w?][\w:.-]*)(?:\s+(.*))?\Z", re.DOTALL)
+LATE = ("skill:", "flow:", "mcp:")
+"""How commands begin that the agent may know by now, or finds when it looks."""
 _ON = {"": None, "on": True, "off": False}
 
 
@@ -79,6 +81,8 @@ def read(text: str, state: ScreenState) -> Meaning | None:
         return None
     word, argument = called[1], (called[2] or "").strip()
     command = find(word, known(state))
+    if command is None and word.startswith(LATE):
+        return cmd.RunSlash(word, argument)
     if command is None:
         return Wrong(f"There is no command /{word}. Type / to see them all, or start with a blank to send it as text.")
     return _meaning(command.name, argument, state)

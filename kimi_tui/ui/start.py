@@ -37,8 +37,9 @@ def skeleton(*, light: bool = False) -> Iterator[None]:
 
 
 def sketch(width: int, height: int, *, light: bool = False) -> str:
-    """Header and prompt box where they will stand; plain without colours, nothing in a tiny window."""
-    head, rest = ("", "") if os.environ.get("NO_COLOR") else (LIGHT if light else DARK)
+    """Header and prompt box where they will stand; plain where there are not all colours, nothing in a tiny window."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("COLORTERM", "").lower() not in ("truecolor", "24bit")
+    head, rest = ("", "") if plain else (LIGHT if light else DARK)
     blank = f"{rest}\x1b[2J\x1b[H"
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return blank

@@ -6,7 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kimi_tui.protocol import events as ev
-from kimi_tui.protocol.views import ModelView, Modes, SlashCommand, SubagentView, TaskView, TodoItem, Tokens
+from kimi_tui.protocol.views import (
+    ModelView,
+    Modes,
+    ResourceView,
+    SlashCommand,
+    SubagentView,
+    TaskView,
+    TodoItem,
+    Tokens,
+)
 from kimi_tui.ui.flow_run import FlowRun, follow
 
 Activity = Literal["", "waiting", "thinking", "answering", "tool", "retrying", "asking"]
@@ -84,6 +93,10 @@ class ScreenState:
     """Ids of approvals and questions that wait for an answer."""
     flow: FlowRun | None = None
     """The flow that runs, or the one that ran last."""
+    resources: tuple[ResourceView, ...] = ()
+    """What can be sent along from servers."""
+    awaited: str = ""
+    """The server that a command waits for."""
     aside: str = ""
     """A question that is asked beside the conversation."""
 
@@ -95,7 +108,7 @@ class ScreenState:
     @property
     def busy(self) -> bool:
         """Something runs, so Esc has something to stop."""
-        return bool(self.activity) or self.compaction is not None or self.walking or bool(self.aside)
+        return bool(self.activity) or self.compaction is not None or self.walking or bool(self.aside or self.awaited)
 
     @property
     def running(self) -> tuple[TaskView, ...]:
@@ -194,6 +207,10 @@ def _beside(state: ScreenState, event: ev.Event) -> ScreenState | None:
             return replace(state, aside=question)
         case ev.AsideEnded():
             return replace(state, aside="")
+        case ev.ResourcesChanged(resources):
+            return replace(state, resources=resources)
+        case ev.ServerAwaited(server):
+            return replace(state, awaited=server)
         case ev.CommandsChanged(commands):
             return replace(state, commands=commands)
     return None

@@ -8,11 +8,11 @@ too long: colours know nothing of what was before the line they begin with, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kimi_tui.ui.markdown import block_rows, columns, parser
+from kimi_tui.ui.markdown import block_rows, columns, markdown_rows, parser
 from kimi_tui.ui.rows import BLANK, Piece, Row
 from kimi_tui.ui.text import clean
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LONG = 16
 """Lines of one open block after which its finished part is committed."""
+PIECE = 4_000
+"""Characters that are taken at a time of a text that is there already."""
 AT_ONCE = 12_000
 """Characters of a block that are drawn anew when it is complete."""
 
@@ -65,16 +67,32 @@ class OpenMarkdown:
 
     def rows(self, source: str) -> list[Row]:
         """All rows, now that the source has grown to this."""
-        self._feed(source[len(self.source) :])
+        tokens = self._grow(source[len(self.source) :])
         self.source = source
-        tokens = parser().parse(self._tail)
-        line, inside = _settled(tokens, self._tail)
-        if line:
-            self._commit(line, tokens if inside else None)
-            tokens = parser().parse(self._tail)
         self._last = tail = _kept(self._last, self._draw(tokens))
         between = [self._blank] if self._rows and tail and self._parted else []
         return [*self._rows, *between, *tail]
+
+    def all_at_once(self, source: str, going: Callable[[], bool]) -> list[Row] | None:
+        """The rows of a source that is there already, a piece at a time: much less is held than for all of it. None as
+        `whole` says. Takes its time, as long as it is `going`."""
+        at = 0
+        while at < len(source) and going():
+            size = max(PIECE, len(self._tail))
+            self._grow(source[at : at + size])
+            at += size
+        self.source = source
+        return self.whole()
+
+    def _grow(self, text: str) -> list[Token]:
+        """Commit what can be; what is left of it as tokens."""
+        self._feed(text)
+        tokens = parser().parse(self._tail)
+        line, inside = _settled(tokens, self._tail)
+        if not line:
+            return tokens
+        self._commit(line, tokens if inside else None)
+        return parser().parse(self._tail)
 
     def whole(self) -> list[Row] | None:
         """The rows now that nothing more comes; None when what came late may have changed what stood before."""
@@ -104,7 +122,8 @@ class OpenMarkdown:
         that these tokens begin with."""
         lines = self._tail.split("\n")
         head, self._tail = "\n".join(lines[:line]), "\n".join(lines[line:])
-        drawn, old = self._draw(parser().parse(head)), self._last
+        ended = head if inside is not None or not self._tail else f"{head}\n"
+        drawn, old = self._draw(parser().parse(ended)), self._last
         part, self._part = self._part, None
         added = head[len(part.opening) :] if part else head
         if part and inside is None and len(part.source) + len(added) < AT_ONCE:
@@ -134,6 +153,13 @@ class OpenMarkdown:
         return part
 
 
+def laid_out(source: str, width: int, indent: int = 0, going: Callable[[], bool] = lambda: True) -> list[Row]:
+    """A long text, as `markdown_rows` draws a short one. For a worker; what comes of it when it is no longer `going` is
+    good for nothing."""
+    rows = OpenMarkdown(width, indent).all_at_once(source, going)
+    return markdown_rows(clean(source), width, indent) if rows is None and going() else rows or []
+
+
 def _kept(old: Sequence[Row], new: list[Row]) -> list[Row]:
     """The new rows; those that are as before are the old ones themselves, which know how they were painted."""
     return [before if before == row else row for before, row in zip(old, new, strict=False)] + new[len(old) :]
@@ -146,8 +172,8 @@ def _settled(tokens: Sequence[Token], source: str) -> tuple[int, bool]:
         return 0, False
     last = tops[-1]
     start, _ = last.map or (0, 0)
-    if start > 0 and last.type == "fence":
-        return start, False
+    if start > 0 and (last.type == "fence" or source.count("\n") > start):
+        return start, False  # nothing above can change once a line of the last block is finished
     if len(tops) > 2:  # the last but one may still join: `1` becomes `1.` and goes on with the list above it
         return (tops[-2].map or (0, 0))[0], False
     if start > 0 or source.count("\n") < LONG:

@@ -30,6 +30,8 @@ _HIDDEN = re.compile(
     r"[\x80-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"
     r"\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\U0010eeee]"
 )
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal would obey instead of showing it."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _LONE_JOINER = re.compile(r"(?:^|(?<=[\s\x21-\x7e]))\u200d|\u200d(?=[\s\x20-\x7e]|$)")
 _MARK_PILE = re.compile(

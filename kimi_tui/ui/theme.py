@@ -47,7 +47,7 @@ THEMES = (
         surface="#11161f",
         panel="#161c27",
         dark=True,
-        variables=_variables("#8b949e", "#5b6470", "#262d38", "#33191c", "#15301f", "#27476b"),
+        variables=_variables("#8b949e", "#5b6470", "#292e35", "#33191c", "#15301f", "#27476b"),
     ),
     Theme(
         name=LIGHT,
@@ -124,9 +124,20 @@ DEFAULTS = dict(THEMES[0].variables)
 ALIASES = {"dark": DARK, "light": LIGHT, "contrast": CONTRAST, "terminal": TERMINAL, "ansi": TERMINAL}
 
 
-def resolve(name: str) -> str:
-    """The theme for a configured name; an empty one follows the terminal as far as it tells (`COLORFGBG`)."""
+def short(name: str) -> str:
+    """As one writes it in the config."""
+    return next((alias for alias, known in ALIASES.items() if known == name), name)
+
+
+def resolve(name: str, colours: str | None = "truecolor") -> str:
+    """The theme for a configured name; an empty one follows the terminal as far as it tells (`COLORFGBG`).
+
+    `colours` is what Rich calls the terminal's system of colours. The sixteen of `standard` are too few to come near to
+    those of a theme: amber would be red.
+    """
     if name:
         return ALIASES.get(name, name)
+    if colours == "standard":
+        return TERMINAL
     ground = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT if ground in ("7", "15") else DARK

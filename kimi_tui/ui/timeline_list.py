@@ -63,8 +63,7 @@ class TimelineList:
             row.file: position for position, row in enumerate(self.rows) if row.kind == "rotation" and row.file
         }
         self._switches = {row.switch.file: row.switch for row in rows if row.kind == "switch" and row.switch}
-        for position, row in enumerate(self.rows):
-            self._index(position, row)
+        self._index()
         self._flipped &= self._place.keys()
         self.sift()
 
@@ -82,23 +81,29 @@ class TimelineList:
             self._flipped |= {key_of(row) for row in given if row.kind == "rotation" and row.file == file}
         self.load(given)
 
-    def _index(self, position: int, row: TimelineRow) -> None:
-        self._place[key_of(row)] = position
-        turn = branch = -1
-        if row.kind == "checkpoint":
-            self.checkpoints += row.file is None
-            self._newest[row.file, row.checkpoint] = position
-            branch = self._rotations.get(row.file, -1) if row.file else -1
-            if row.turn:
-                self._last_turn[row.file] = position
-            else:
-                turn = self._last_turn.get(row.file, -1)
-            if turn >= 0:
-                self._members.setdefault(turn, []).append(position)
-            if branch >= 0:
-                self._members.setdefault(branch, []).append(position)
-        self._turn.append(turn)
-        self._branch.append(branch)
+    def _index(self, start: int = 0) -> None:
+        """Find out where the rows from this position on belong. One loop, for thousands of them at once."""
+        rotations, last_turn, members, place = self._rotations, self._last_turn, self._members, self._place
+        for position in range(start, len(self.rows)):
+            row = self.rows[position]
+            place[key_of(row)] = position
+            turn = branch = -1
+            if row.kind == "checkpoint":
+                file = row.file
+                self._newest[file, row.checkpoint] = position
+                if file is None:
+                    self.checkpoints += 1
+                else:
+                    branch = rotations.get(file, -1)
+                if row.turn:
+                    last_turn[file] = position
+                else:
+                    turn = last_turn.get(file, -1)
+                for owner in (turn, branch):
+                    if owner >= 0:
+                        members.setdefault(owner, []).append(position)
+            self._turn.append(turn)
+            self._branch.append(branch)
 
     def add(self, row: TimelineRow) -> bool:
         """A newer row than all. False when it is known already, and was only drawn anew."""
@@ -109,7 +114,7 @@ class TimelineList:
         self.rows.append(row)
         if row.kind == "rotation" and row.file:
             self._rotations[row.file] = position
-        self._index(position, row)
+        self._index(position)
         if self._visible(position):
             self.shown.append(position)
         return True
@@ -169,6 +174,17 @@ class TimelineList:
         """The height of that checkpoint, or of the row it is folded under."""
         return self._near(self._newest.get((file, checkpoint)))
 
+    def has(self, checkpoint: int) -> bool:
+        """Whether a row of the live timeline stands for it, shown or not."""
+        return (None, checkpoint) in self._newest
+
+    def neighbours(self, checkpoint: int) -> tuple[int, ...]:
+        """Of the live timeline, the checkpoints before and after one that has no row, as far as there are any."""
+        known = [number for file, number in self._newest if file is None and number is not None]
+        below = [number for number in known if number < checkpoint]
+        above = [number for number in known if number > checkpoint]
+        return (*([max(below)] if below else []), *([min(above)] if above else []))
+
     def _near(self, position: int | None) -> int | None:
         while position is not None and position >= 0:
             height = self.height_of(position)
@@ -179,7 +195,12 @@ class TimelineList:
 
     def sift(self) -> None:
         """Decide anew what is shown."""
-        self.shown = [position for position in range(len(self.rows)) if self._visible(position)]
+        if self.query or self.filter != "all":
+            self.shown = [position for position in range(len(self.rows)) if self._visible(position)]
+            return
+        folded = {position for position in self._members if self.folded(position)}
+        belongs = zip(self._turn, self._branch, strict=True)
+        self.shown = [at for at, (turn, branch) in enumerate(belongs) if not (turn in folded or branch in folded)]
 
     def _visible(self, position: int) -> bool:
         row = self.rows[position]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +13,10 @@ from kimi_tui.ui.cells import count, plural
 from kimi_tui.ui.switched import switch_words
 from kimi_tui.ui.text import one_line
 
-UNDO = "alt+u takes it back"
+_WORD = re.compile(r"[a-z']+[ ,:]")
+_NAME = re.compile(r"\S*[./_]\S*\Z")
+_ENDED = ".!?…:)。！？"
+
 NOT_WORTH_IT = "nothing was gained: a summary of so little is as long as what it stands for"
 NAME = 80
 """Signs of a command or a task that are told."""
@@ -24,21 +28,21 @@ class Toast:
     severity: Literal["information", "warning", "error"] = "information"
 
 
-def of(event: ev.Event, tasks: Sequence[TaskView]) -> list[Toast]:
-    """What to tell about an event; `tasks` are those that were known before it."""
+def of(event: ev.Event, tasks: Sequence[TaskView], undo: str) -> list[Toast]:
+    """What to tell about an event; `tasks` are those that were known before it, `undo` is the key that takes back."""
     if isinstance(event, ev.TasksChanged):
         return tasks_ended(tasks, event.tasks)
-    note = toast(event)
+    note = toast(event, undo)
     return [note] if note else []
 
 
-def toast(event: ev.Event) -> Toast | None:
+def toast(event: ev.Event, undo: str = "alt+u") -> Toast | None:
     """What to tell about an event; None for most."""
     match event:
         case ev.Noticed(text, severity, action):
-            return Toast(f"{text}\n{UNDO}" if action == "undo" else text, severity)
-        case ev.TranscriptReset(switch=SwitchView() as switch, undo=undo):
-            return _jumped(switch, bool(undo))
+            return Toast(_with_way_back(sentence(text), undo if action == "undo" else ""), severity)
+        case ev.TranscriptReset(switch=SwitchView() as switch, undo=walk):
+            return _jumped(switch, undo if walk else "")
         case ev.CompactionEnded("failed", message=message):
             return Toast(f"Compaction failed, nothing has changed. {message}", "error")
         case ev.CompactionEnded("nothing"):
@@ -46,10 +50,16 @@ def toast(event: ev.Event) -> Toast | None:
         case ev.CompactionEnded("cancelled"):
             return Toast("Compaction cancelled, nothing has changed.")
         case ev.PromptReturned(reason=reason) if reason:
-            return Toast(reason, "warning")
+            return Toast(sentence(reason), "warning")
         case ev.ModesChanged(reason=reason) if reason:
-            return Toast(reason)
+            return Toast(sentence(reason))
     return None
+
+
+def sentence(text: str) -> str:
+    """What the agent tells in a line, as a sentence; names of files and commands stay as they are."""
+    said = text[:1].upper() + text[1:] if _WORD.match(text) else text
+    return said if not said or said[-1] in _ENDED or _NAME.search(said) else f"{said}."
 
 
 def tasks_ended(before: Sequence[TaskView], now: Sequence[TaskView]) -> list[Toast]:
@@ -65,13 +75,17 @@ def _how(task: TaskView) -> str:
     return f"{'done' if task.status == 'done' else task.status + code}: {one_line(name)[:NAME]}"
 
 
-def _jumped(switch: SwitchView, can_undo: bool) -> Toast:
+def _with_way_back(text: str, undo: str) -> str:
+    return f"{text}\n{undo} takes it back" if undo else text
+
+
+def _jumped(switch: SwitchView, undo: str) -> Toast:
     title, figures = switch_words(switch)
     if switch.why == "compact":
         figures = f"{count(switch.tokens_before)} → {count(switch.tokens_after)} tokens"
         figures += f"\n{NOT_WORTH_IT}" if switch.tokens_after >= switch.tokens_before else ""
     text = f"{title[:1].upper()}{title[1:]}" + (f": {figures}" if figures else "")
-    return Toast(f"{text}\n{UNDO}" if can_undo else text)
+    return Toast(_with_way_back(text, undo))
 
 
 _ENDS = {

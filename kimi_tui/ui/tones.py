@@ -53,6 +53,9 @@ class Tones:
         _, _, background, color = self._widget.colors
         text = Style()
         for part in self._parts(tones, ground):
+            if text.reverse:  # the row is turned over as a whole, or it would be a row of patches
+                text += part.text_style
+                continue
             if part.has_rule("background"):
                 background = background + part.background
             if part.has_rule("color"):

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -25,7 +25,9 @@ from kimi_tui.protocol.events import (
     TurnEnded,
 )
 from kimi_tui.protocol.views import DiffView, FileTouched
-from kimi_tui.session.snapshots import SnapshotLog, Snapshots
+from kimi_tui.session.snapshots import SnapshotLog, Snapshots, Why
+from kimi_tui.session.snapshots.disk import WorkTree
+from kimi_tui.session.snapshots.values import Held
 from kimi_tui.tools.base import Call, ToolResult
 from tests.agent.fakes import Bench, Echo, ScriptedModel, Wait, bench, calls, quick, says
 from tests.session.trees import Picture, picture, plant
@@ -348,3 +350,36 @@ async def test_tools_that_only_read_cost_no_snapshot(tmp_path: Path) -> None:
         it.desk.toolset.add(Echo())
         await it.turn("go")
         assert not (it.folder / "snapshots.jsonl").exists()
+
+
+class Killed(BaseException):
+    """The program ends here: nothing catches it."""
+
+
+@pytest.mark.parametrize("files", ["restore", "only"])
+async def test_a_restore_that_was_killed_in_the_middle_can_be_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: Literal["restore", "only"]
+) -> None:
+    async with recorded(tmp_path, ScriptedModel(calls(pen(a="two"), pen(b="two")), says("zwei"))) as (it, work):
+        before = picture(work)
+        await it.turn("go")
+        there, chat = picture(work), (it.folder / "context.jsonl").read_bytes()
+        (mark, *_) = it.desk.context.checkpoints
+        passages, write = it.desk.files.since(mark), WorkTree.write
+
+        def killed(disk: WorkTree, path: str, held: Held, data: bytes) -> None:
+            raise Killed
+
+        monkeypatch.setattr(WorkTree, "write", killed)
+        why: Why = "revert" if files == "restore" else "only"
+        with pytest.raises(Killed):
+            await it.desk.files.take_back(passages, why, live=it.desk.context.timeline.live_id)
+        monkeypatch.setattr(WorkTree, "write", write)
+        assert picture(work) not in (before, there)
+        record(it, work)  # as when the session is opened again
+        await it.do(Undo())
+        assert picture(work) == there and (it.folder / "context.jsonl").read_bytes() == chat
+        await it.do(RevertTo(mark.id, files=files))
+        assert picture(work) == before
+        await it.do(Undo())
+        assert picture(work) == there and (it.folder / "context.jsonl").read_bytes() == chat

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from kimi_tui.protocol.commands import ClearContext, Command, Compact, Redo, RestoreRotation, RevertTo, Undo
 from tests.agent.fakes import Bench, ScriptedModel, calls, says
+from tests.agent.test_dmail import mail
 from tests.agent.test_files import pen, recorded
 from tests.session.trees import Picture, picture
 
@@ -35,6 +36,10 @@ class Left:
     files: Picture
     took_files: bool
     """They moved with it, and so move with the way back."""
+    alone: bool = False
+    """Only the files were put back: no timeline was left."""
+    turns: int = 0
+    """How many there had been. A later one may have written the same files, which are kept as it left them."""
 
 
 @dataclass
@@ -48,6 +53,7 @@ class Walk:
     redo: list[Left] = field(default_factory=list)
     rotations: dict[str, bytes] = field(default_factory=dict)
     mine: str = ""
+    turns: int = 0
 
     @property
     def chat(self) -> bytes:
@@ -61,10 +67,11 @@ class Walk:
 
     async def step(self, number: int) -> str:
         way = self.chance.choice(
-            ["turn", "turn", "back", "back", "undo", "undo", "redo", "restore", "compact", "clear"]
+            ["turn", "turn", "back", "back", "undo", "undo", "redo", "restore", "alone", "dmail", "compact", "clear"]
         )
         if way == "turn" or not await getattr(self, f"_{way}")():
             way = "turn"
+            self.turns += 1
             await self.it.turn(f"turn {number}")
         if self.chance.random() < 0.3:
             self.mine = f"edited at {number}"
@@ -114,8 +121,36 @@ class Walk:
         assert self.chat == held
         return True
 
+    async def _alone(self) -> bool:
+        marks = self.it.desk.context.checkpoints
+        if not marks:
+            return False
+        mark, before = self.chance.choice(marks), Left(self.chat, self.files, True, alone=True, turns=self.turns)
+        await self.it.do(RevertTo(mark.id, offset=mark.offset, files="only"))
+        assert self.chat == before.chat
+        self.undo, self.redo = [*self.undo, before], []
+        return True
+
+    async def _dmail(self) -> bool:
+        """A turn that writes, then sends a letter to before that: the conversation goes back, the files stay."""
+        context = self.it.desk.context
+        if not context.history:
+            return False
+        write, letter = pen(a=f"sent {self.turns}"), mail(context.n_checkpoints + 1)
+        self.it.model.replies = [calls(write), calls(letter), says("read it"), *self.it.model.replies]
+        self.turns += 1
+        before = len(context.timeline.switches)
+        await self.it.turn("work")
+        last = context.timeline.last
+        assert last is not None and last.why == "dmail" and len(context.timeline.switches) == before + 1
+        assert (self.work / "a").read_text() == write[1]["text"]
+        left = (self.it.folder / last.file).read_bytes()
+        self.rotations[last.file] = left
+        self.undo, self.redo = [*self.undo, Left(left, self.files, False)], []
+        return True
+
     async def _compact(self) -> bool:
-        if len(self.it.desk.context.history) < 6:
+        if sum(message.role == "assistant" for message in self.it.desk.context.history) < 5:
             return False
         await self._moved(Compact())
         return True
@@ -135,8 +170,13 @@ class Walk:
     async def _again(self, command: Command, source: list[Left], other: list[Left]) -> bool:
         if not source:
             return False
-        goal, here = source.pop(), Left(self.chat, self.files, False)
+        goal, here = source.pop(), Left(self.chat, self.files, False, turns=self.turns)
         await self.it.do(command)
+        if goal.alone:
+            assert self.chat == here.chat
+            assert self.files == goal.files or self.turns > goal.turns
+            other.append(replace(here, took_files=True, alone=True))
+            return True
         assert self.chat == goal.chat
         assert self.files == (goal.files if goal.took_files else here.files)
         other.append(Left(here.chat, here.files, goal.took_files))
@@ -150,8 +190,10 @@ class Walk:
 @pytest.mark.parametrize("seed", [1])
 async def test_a_hundred_steps_through_time_bring_back_every_record_and_every_byte(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    async with recorded(tmp_path, replies(chance)) as (it, work):
+    async with recorded(tmp_path, replies(chance), dmail=True) as (it, work):
         (work / MINE).write_text("")
         walk = Walk(it, work, chance)
         ways = [await walk.step(number) for number in range(STEPS)]
-    assert {"turn", "back", "undo", "redo", "restore", "compact", "clear"} <= set(ways)
+        while await walk._undo():
+            pass
+    assert {"turn", "back", "undo", "redo", "restore", "alone", "dmail", "compact", "clear"} <= set(ways)

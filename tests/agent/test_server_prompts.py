@@ -10,8 +10,16 @@ import pytest
 
 from kimi_tui.agent.server_prompts import arguments_of, commands
 from kimi_tui.mcp import McpPrompt
-from kimi_tui.protocol.commands import AnswerApproval, RunSlash, SendPrompt
-from kimi_tui.protocol.events import ApprovalRequested, CommandsChanged, PromptReturned, TurnEnded, TurnStarted
+from kimi_tui.protocol.commands import AnswerApproval, Interrupt, RunSlash, SendPrompt
+from kimi_tui.protocol.events import (
+    ApprovalRequested,
+    CommandsChanged,
+    PromptReturned,
+    ResourcesChanged,
+    ServerAwaited,
+    TurnEnded,
+    TurnStarted,
+)
 from kimi_tui.protocol.views import SlashCommand
 from tests.agent.fakes import ScriptedModel, calls, says
 from tests.agent.running import eventually
@@ -49,6 +57,46 @@ async def test_what_cannot_be_asked_for_comes_back_with_the_reason(tmp_path: Pat
         assert returned.text == "/mcp:my:nothing x" and returned.reason.startswith("there is no /mcp:my:nothing")
 
 
+async def test_a_prompt_of_last_time_can_be_typed_before_its_server_is_ready(tmp_path: Path) -> None:
+    async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
+        await until_state(it, "my", "ready")
+    gate = tmp_path / "gate"
+    model = ScriptedModel(says("It is fine."))
+    async with session(tmp_path, model, my=plain("lends", "gate", str(gate))) as it:
+        assert it.desk.servers is not None
+        [command] = it.desk.servers.commands()
+        assert command == SlashCommand(
+            "mcp:my:review", "<code> [language]", "(waits for its server) Asks for a review.", turns=True
+        )
+        it.tell(RunSlash("mcp:my:review", "x"))
+        assert (await it.until(ServerAwaited)).server == "my"
+        gate.touch()
+        assert (await it.until(TurnEnded)).reason == "done"
+        assert model.sent()[0] == "user: Review this Python: x"
+        assert it.last(ServerAwaited).server == ""
+        [command] = it.desk.servers.commands()
+        assert command.help == "Asks for a review."
+
+
+async def test_waiting_for_a_server_is_stopped_and_the_command_comes_back(tmp_path: Path) -> None:
+    async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
+        await until_state(it, "my", "ready")
+    async with session(tmp_path, ScriptedModel(), my=plain("lends", "deaf")) as it:
+        it.tell(RunSlash("mcp:my:review", "x"))
+        assert (await it.until(ServerAwaited)).server == "my"
+        it.tell(Interrupt())
+        assert (await it.until(PromptReturned)).text == "/mcp:my:review x"
+        await eventually(lambda: it.last(ServerAwaited).server == "")
+
+
+async def test_a_prompt_of_a_server_that_does_not_come_up_says_so(tmp_path: Path) -> None:
+    async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
+        await until_state(it, "my", "ready")
+    async with session(tmp_path, ScriptedModel(), my=plain("lends", "crash")) as it:
+        it.tell(RunSlash("mcp:my:review", "x"))
+        assert "is not ready; /mcp shows why" in (await it.until(PromptReturned)).reason
+
+
 async def test_a_run_without_a_screen_waits_for_the_server_of_its_prompt(tmp_path: Path) -> None:
     model = ScriptedModel(says("It is fine."))
     async with session(tmp_path, model, headless=True, my=LENDER) as it:
@@ -81,10 +129,12 @@ async def test_the_tools_that_read_go_with_the_last_server_that_has_anything(tmp
     async with session(tmp_path, ScriptedModel(), my=LENDER) as it:
         await until_state(it, "my", "ready")
         assert "ReadMcpResource" in it.desk.toolset and "mcp__my__echo" in it.desk.toolset
-        assert it.desk.servers is not None
+        assert it.desk.servers is not None and await it.until(ResourcesChanged)
         os.kill(it.desk.servers._servers._child.pid or 0, signal.SIGKILL)
         await eventually(lambda: "ReadMcpResource" not in it.desk.toolset)
-        assert it.last(CommandsChanged).commands and not it.desk.servers.commands()
+        assert it.last(ResourcesChanged).resources == ()
+        [command] = it.desk.servers.commands()
+        assert command.help == "(waits for its server) Asks for a review."
 
 
 @pytest.mark.parametrize(
@@ -116,7 +166,7 @@ def test_the_only_argument_is_all_that_was_typed() -> None:
 
 def test_signs_that_a_command_cannot_hold_are_replaced_and_no_name_comes_twice() -> None:
     twin = McpPrompt("my_docs", "ask_it", "Another.")
-    assert [(command.name, command.help) for command in commands([ASK, twin, REVIEW])] == [
+    assert [(command.name, command.help) for command in commands([ASK, twin, REVIEW], {"my", "my docs"})] == [
         ("mcp:my_docs:ask_it", "Asks."),
         ("mcp:my:review", "Asks for a review."),
     ]

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from kimi_tui.agent.session_skills import SkillsInjectionProvider
-from kimi_tui.protocol.commands import RevertTo, RunSlash
+from kimi_tui.protocol.commands import ListCommands, RevertTo, RunSlash
 from kimi_tui.protocol.events import CommandsChanged, Noticed, SessionOpened, TranscriptReset, TurnEnded, TurnStarted
 from tests.agent.fakes import Bench, ScriptedModel, bench, says
 
@@ -52,6 +52,15 @@ async def test_skills_are_offered_as_commands_from_the_start(tmp_path: Path) -> 
         offered = {command.name: command.help for command in opened.commands}
         assert offered["skill:review"] == "Looks a change over"
         assert {"init", "ralph", "btw"} <= offered.keys()
+
+
+async def test_a_skill_that_came_meanwhile_is_offered_when_the_commands_are_asked_for(tmp_path: Path) -> None:
+    async with bench(tmp_path, ScriptedModel(), skills=True) as b:
+        await b.do(ListCommands())
+        assert b.all(CommandsChanged) == []
+        put(tmp_path, "review", REVIEW)
+        await b.do(ListCommands())
+        assert [command.name for command in b.last(CommandsChanged).commands][-1] == "skill:review"
 
 
 async def test_a_change_of_files_is_seen_by_the_next_turn_and_told_once(tmp_path: Path) -> None:

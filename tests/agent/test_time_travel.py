@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kimi_tui.agent.travel.rows import all_rows
+from kimi_tui.context import Context
 from kimi_tui.protocol.commands import (
     ClearContext,
     CompareTimelines,
@@ -22,6 +23,7 @@ from kimi_tui.protocol.commands import (
     Undo,
 )
 from kimi_tui.protocol.events import (
+    CheckpointCreated,
     ContextMeasured,
     ContextSwitched,
     EntriesLoaded,
@@ -29,11 +31,13 @@ from kimi_tui.protocol.events import (
     RevertPreviewed,
     RotationRead,
     RotationsListed,
+    StepEnded,
     TimelinesCompared,
     TranscriptReset,
     TurnEnded,
 )
-from tests.agent.fakes import Bench, Echo, ScriptedModel, Wait, bench, calls, says
+from kimi_tui.protocol.views import TimelineRow
+from tests.agent.fakes import Bench, Echo, ScriptedModel, Wait, bench, calls, message, says
 
 
 def chat(it: Bench) -> list[str]:
@@ -43,6 +47,45 @@ def chat(it: Bench) -> list[str]:
 async def two_turns(it: Bench) -> None:
     await it.turn("one")
     await it.turn("two")
+
+
+async def test_rows_that_are_told_while_a_turn_runs_are_those_of_the_timeline_read_anew(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        calls(("Echo", {"text": "a" * 4000})), calls(("Echo", {"text": "b"})), says("done"), says("2")
+    )
+    async with bench(tmp_path, model, tools=[Echo()]) as it:
+        await it.turn("one")
+        await it.turn("two")
+        told: dict[int | None, TimelineRow] = {}
+        for event in it.events:
+            match event:
+                case CheckpointCreated(row, before):
+                    told |= {each.offset: each for each in (row, before) if each is not None}
+                case StepEnded(row=row):
+                    told[row.offset] = row
+        rows = [row for row in all_rows(it.desk) if row.kind == "checkpoint"]
+        assert len(rows) == 4 and list(told.values()) == rows[::-1]
+        assert [row.exact for row in rows] == [False, True, True, False]
+
+
+async def test_points_and_jumps_of_a_session_that_had_no_system_prompt_stay_where_they_are(tmp_path: Path) -> None:
+    context = Context(tmp_path / "s" / "context.jsonl")
+    await context.restore()
+    for number in range(4):
+        await context.checkpoint(add_user_message=False)
+        await context.append_message([message("user", f"ask {number}"), message("assistant", f"say {number}")])
+    await context.revert_to(3)
+    await context.close()
+    async with bench(tmp_path, ScriptedModel(says("zwei"))) as it:
+        it.desk.first_prompt *= 20
+        await it.turn("two")
+        rows = it.last(TranscriptReset).timeline
+        assert [row.checkpoint for row in rows if row.kind == "checkpoint"] == [2, 1, 0]
+        for row in (row for row in rows if row.kind == "checkpoint"):
+            await it.do(PreviewRevert(row.checkpoint, offset=row.offset))
+        assert [event.preview.checkpoint for event in it.all(RevertPreviewed)] == [2, 1, 0]
+        kinds = [(row.kind, row.checkpoint) for row in all_rows(it.desk)]
+        assert kinds[:4] == [("checkpoint", 3), ("switch", 3), ("rotation", None), ("checkpoint", 2)]
 
 
 async def test_going_back_takes_the_prompt_back_into_the_input(tmp_path: Path) -> None:

@@ -162,6 +162,37 @@ def test_what_is_typed_while_a_turn_runs_joins_it(work: Path, tmp_path: Path) ->
         terminal.child.kill()
 
 
+def test_what_waits_is_listed_edited_and_taken_out_one_by_one(work: Path, tmp_path: Path) -> None:
+    wait = {"text": "I wait.", **call("Shell", command="until [ -e go ]; do sleep 0.05; done", timeout=290)}
+    model = script(tmp_path, wait, {"text": "all told", "when": "the best of B"})
+    with in_terminal("-m", "kimi_tui", "--plain", "--yolo", "-m", model, cwd=work) as terminal:
+
+        def tell(line: str, answer: str) -> None:
+            """Type a line and wait for what is said to it from now on."""
+            terminal.seen = b""
+            terminal.type(f"{line}\n")
+            terminal.wait_for(answer.encode())
+
+        terminal.wait_for(b"\n> ")
+        tell("do A", "I wait.\r\n")
+        for text in ("not this", "also B", "come back"):
+            tell(text, "(heard: it is told after this step)")
+        terminal.seen = b""
+        while b"3. joins this turn: come back" not in terminal.seen and terminal.child.poll() is None:
+            terminal.type("/queue\n")
+            terminal._read(0.5)
+        tell("/queue drop 9", "It is /queue")
+        tell("/queue drop 1", "2. joins this turn: come back\r\n")
+        tell("/queue take 2", "1. joins this turn: also B\r\n")
+        tell("/queue edit 1 the best of B", "1. joins this turn: the best of B\r\n")
+        terminal.seen = b""
+        (work / "go").touch()
+        terminal.wait_for(b"all told\r\n")
+        terminal.wait_for(b"> come back")
+        assert terminal.seen.count(b"(joins the turn: ") == terminal.seen.count(b"(joins the turn: the best of B)") == 1
+        terminal.child.kill()
+
+
 def test_a_summary_is_read_and_sent_back_before_it_replaces_anything(work: Path, tmp_path: Path, home: Path) -> None:
     (home / "config.toml").write_text("[compaction]\npreview = true\n")
     summaries = [{"when": "compaction", "text": f"summary {number}"} for number in (1, 2, 3)]

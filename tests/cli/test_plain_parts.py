@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kimi_tui.cli.plain import slash
-from kimi_tui.cli.plain.asking import answer, approval_answer, approval_lines, approve
+from kimi_tui.agent.dispatch import HANDLERS
+from kimi_tui.cli.plain import rotations, slash
+from kimi_tui.cli.plain.asking import answer, approval_answer, approval_lines, approve, review
 from kimi_tui.cli.plain.speaking import Speaker
 from kimi_tui.cli.plain.telling import Telling
 from kimi_tui.protocol import commands as cmd
@@ -119,7 +120,11 @@ def test_questions_take_numbers_or_own_words() -> None:
         ("/model", cmd.ListModels()),
         ("/model kimi", cmd.SwitchModel("kimi")),
         ("/yolo", cmd.SetMode("yolo", True)),
-        ("/restore context_2.jsonl", cmd.RestoreRotation("context_2.jsonl")),
+        ("/restore context_2.jsonl", slash.Wanted("restore", "context_2.jsonl")),
+        ("/rotations prune", cmd.ProposePruning()),
+        ("/rotations pin context_2", cmd.ChangeRotation("context_2.jsonl", "pin")),
+        ("/rotations export context_2.jsonl html", cmd.ExportTimeline("context_2.jsonl", "html")),
+        ("/rotations what", slash.Said((f"It is /rotations {rotations.USAGE}.",))),
         ("/diff now@1 context_2.jsonl", cmd.CompareTimelines("now@1", "context_2.jsonl")),
         ("/name 3 the good one", cmd.NameCheckpoint(3, "the good one")),
         ("/init", cmd.RunSlash("init")),
@@ -155,6 +160,11 @@ def test_every_command_that_is_sent_has_an_event_that_settles_it() -> None:
         assert not isinstance(command, cmd.Command) or type(command) in slash.SETTLED or type(command) in silent
 
 
+def test_every_command_that_takes_time_says_when_it_is_through() -> None:
+    for command in slash.SETTLED:
+        assert (HANDLERS[command].when == "now") == (command in slash.AT_ONCE), command
+
+
 def test_a_tool_is_one_line_with_its_outcome() -> None:
     tool = ToolView("1", "Shell", "Shell", "make\ntest", outcome="error", brief="exit 2", output="long", seconds=1.25)
     assert Telling().take(ev.ToolCallFinished(tool)) == ["[error] Shell make test: exit 2, 1.2 s"]
@@ -180,3 +190,19 @@ def test_what_a_flow_and_an_aside_do_is_told_in_lines() -> None:
 def test_a_subagent_asks_in_its_own_name() -> None:
     view = ApprovalView("1", "Shell", "run a command", "ls", asker="find it")
     assert next(approval_lines(view)) == "May I run a command? (asked by Shell of the subagent find it)"
+
+
+def test_a_summary_can_be_changed_in_an_editor_before_it_takes_its_place() -> None:
+    proposed = ev.CompactionProposed("short", (), (), 900, 90)
+    written = iter([None, "better"])
+    typed = iter(["4", "what?"])
+    said: list[str] = []
+
+    def edit(text: str) -> str | None:
+        assert text == "short"
+        return next(written)
+
+    assert review(proposed, said.extend, lambda _: next(typed), edit) == cmd.AnswerCompaction("redo", focus="what?")
+    typed = iter(["4"])
+    assert review(proposed, said.extend, lambda _: next(typed), edit) == cmd.AnswerCompaction("accept", "better")
+    assert said.count("Nothing was written: the summary stands as it is.") == 1

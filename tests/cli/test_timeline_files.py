@@ -112,6 +112,9 @@ async def test_files_go_back_and_undo_brings_every_byte_again(
     assert {file["path"] for file in planned["files"]} == {"a.txt", "mine.txt", "new/b.txt"}
     assert (work / "a.txt").read_text() == "  one\n" and (work / "mine.txt").read_text() == "edited\n"
     assert ((folder / "context.jsonl").read_bytes() == chat) is (take == "files")
+    planned = await told(folder, "undo", "--dry-run", capsys=capsys)
+    assert [file["path"] for file in planned["files"]] == ["a.txt", "new/b.txt"]
+    assert (work / "a.txt").read_text() == "  one\n" and ("messages" in planned) == (take == "both")
     assert (await told(folder, "undo", capsys=capsys))["files"]["written"] == ["a.txt", "new/b.txt"]
     assert (picture(work), (folder / "context.jsonl").read_bytes()) == (before, chat)
     await told(folder, "redo", capsys=capsys)

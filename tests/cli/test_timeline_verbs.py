@@ -59,12 +59,15 @@ async def test_revert_drops_everything_from_the_checkpoint_on(folder: Path, caps
 
 
 async def test_undo_and_redo_walk_the_jumps(folder: Path, capsys: Output) -> None:
+    assert (await told(folder, "undo", "--dry-run", capsys=capsys))["messages"] == [3, 3]
+    assert await said(folder) == ["one", "two", "four"]
     await told(folder, "undo", capsys=capsys)
     assert await said(folder) == ["one", "two", "three"]
     await told(folder, "redo", capsys=capsys)
     assert await said(folder) == ["one", "two", "four"]
-    assert await to_thread(run, ["timeline", "redo", str(folder)]) == 1
-    assert capsys.readouterr().err == f"kimi-tui: there is nothing to redo in {folder}\n"
+    for rest in ([], ["--dry-run"]):
+        assert await to_thread(run, ["timeline", "redo", str(folder), *rest]) == 1
+        assert capsys.readouterr().err == f"kimi-tui: there is nothing to redo in {folder}\n"
 
 
 @pytest.mark.parametrize(

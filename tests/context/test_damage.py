@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kimi_tui.context import Context, Message, SessionLocked
+from tests.context.scenarios import a_lost_session
 
 GOOD = b'{"role":"user","content":"good"}\n'
 
@@ -162,6 +163,15 @@ async def test_a_context_that_is_dropped_without_being_closed_lets_go_of_the_ses
     assert [message.text() for message in (await opened(path)).history] == ["life 0", "life 1"]
 
 
+async def test_a_lost_session_that_cannot_be_mended_here_tells_where_the_conversation_is(path: Path) -> None:
+    await a_lost_session(path)
+    reader = Context(path, read_only=True)
+    assert not await reader.restore()
+    assert [problem.kind for problem in reader.problems] == ["disk"]
+    assert "context_1.jsonl" in reader.problems[0].what
+    assert (await opened(path)).problems[0].kind == "recovered"
+
+
 async def test_an_opening_that_fails_lets_go_of_the_session(path: Path) -> None:
     path.mkdir()
     failed = Context(path)
@@ -211,3 +221,9 @@ async def test_a_revert_keeps_the_mode_and_follows_a_symbolic_link(tmp_path: Pat
     context = await opened(link)
     await context.revert_to(0)
     assert (link.is_symlink(), target.read_bytes(), target.stat().st_mode & 0o777) == (True, b"", 0o640)
+
+
+async def test_a_record_cut_within_a_word_is_told_in_whole_words(path: Path) -> None:
+    path.write_bytes(GOOD + b'{"role":"_checkpoint","i\n' + GOOD)
+    [problem] = (await opened(path)).problems
+    assert "starting at character 23" in str(problem)

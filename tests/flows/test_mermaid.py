@@ -113,6 +113,7 @@ def test_every_shape_holds_its_label(shape: str) -> None:
         ('["say \\"hi\\""]', 'say "hi"'),
         ('["C:\\dir\\file"]', "C:\\dir\\file"),
         ('["it is #quot;so#quot; #amp; #nope;"]', 'it is "so" & #nope;'),
+        ('["#9829; #35;1 &lt;b&gt; &amp; #39;x&#39; &c; #;"]', "♥ #1 <b> & 'x' &c; #;"),
         ('["one<br/>two <BR> three"]', "one\ntwo\nthree"),
         ("[use (this) or {that}]", "use (this) or {that}"),
         ("[take list[0] now]", "take list[0] now"),
@@ -269,6 +270,14 @@ def test_looks_comments_and_settings_are_passed_over() -> None:
         "B": ("decision", "Working tree clean?", [("C", "yes"), ("D", "no")]),
         "C": ("task", "Prep PR", [("D", None)]),
         "D": ("end", "END", []),
+    }
+
+
+def test_a_class_may_stand_right_before_a_line() -> None:
+    assert edges_of("A:::big-->B:::my-class,small==>C:::x -.-> Z") == {
+        "A": [("B", None)],
+        "B": [("C", None)],
+        "C": [("Z", None)],
     }
 
 

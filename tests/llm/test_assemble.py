@@ -4,8 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kimi_tui.llm.assemble import Assembler
+from kimi_tui.agent.stream import Draft
+from kimi_tui.llm.assemble import Assembler, read_usage
 from kimi_tui.llm.model import CallPiece, Finish, ModelFault, Piece, TextPiece, ThinkPiece, Usage
 
 
@@ -119,3 +122,36 @@ def test_nothing_at_all_is_an_empty_answer() -> None:
         assembled(reason=None)
     assert fault.value.kind == "empty"
     assert fault.value.passing
+
+
+def test_a_number_for_an_id_and_usage_in_fractions_are_taken() -> None:
+    assert calls(entry("{}", name="Shell", index="0", id=7)) == [("7", "Shell", "{}")]
+    chunk = {"choices": [], "usage": {"prompt_tokens": 12.0, "completion_tokens": None, "prompt_tokens_details": "?"}}
+    assert read_usage(chunk) == Usage(12, 0)
+
+
+ODD = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.floats(0, 9), st.text(max_size=2), st.just([0]))
+
+
+def objects(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Objects with some of these fields, or with something odd in their place."""
+    return st.fixed_dictionaries({}, optional={name: each | ODD for name, each in fields.items()})
+
+
+CALLS = st.lists(objects(index=ODD, id=ODD, function=objects(name=st.just("Shell"), arguments=ODD)) | ODD, max_size=3)
+DELTAS = objects(content=st.text(max_size=2), reasoning_content=ODD, thinking_blocks=st.lists(ODD), tool_calls=CALLS)
+CHOICES = st.lists(objects(delta=DELTAS, finish_reason=st.just("stop"), usage=ODD) | ODD, max_size=2)
+USAGES = objects(prompt_tokens=ODD, completion_tokens=ODD, prompt_tokens_details=objects(cached_tokens=ODD))
+
+
+@given(st.lists(objects(choices=CHOICES, usage=USAGES), max_size=4))
+def test_whatever_a_server_sends_is_put_together_or_said_to_be_empty(chunks: list[dict[str, Any]]) -> None:
+    assembler, draft = Assembler(), Draft()
+    try:
+        for piece in [*(piece for chunk in chunks for piece in assembler.feed(chunk)), *assembler.end(10)]:
+            draft.add(piece)
+    except ModelFault as fault:
+        assert fault.kind == "empty"
+    made = draft.message().tool_calls or []
+    assert all(call.id and call.function.name for call in made)
+    assert len({call.id for call in made}) == len(made)

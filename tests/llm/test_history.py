@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from kimi_tui.llm import normalize_history, prepare_history
 from kimi_tui.llm.model import Request
+from kimi_tui.llm.pairing import pair_calls
 from kimi_tui.llm.provider import Dialect, to_provider, valid_arguments, written
 from kimi_tui.llm.written import Memory, as_json
 from kimi_tui.protocol.messages import FunctionBody, ImageURLPart, Message, TextPart, ThinkPart, ToolCall
+from kimi_tui.tools.results import from_message
 from tests.scripted_server import violations
 
 
@@ -279,3 +281,8 @@ def test_of_the_next_request_only_what_is_new_is_made() -> None:
     second = written(Request("s", [*history, Message(role="assistant", content="done")]), dialect, memory)
     assert [new is old for new, old in zip(second[2:4], first[2:4], strict=True)] == [True, True]
     assert written(Request("s", history), Dialect(ids="nine"), memory)[2] is not first[2]
+
+
+def test_a_result_that_was_filled_in_is_shown_as_interrupted() -> None:
+    [_, _, filled, _] = pair_calls([user("go"), calling("a"), user("next")])
+    assert from_message(filled).outcome == "interrupted"

@@ -1,7 +1,8 @@
 """A server that wants its users to sign in, and the place where they do: both on one port here, with the SDK.
 
-Prints the port, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments:
-`refuse` (nobody may), `closed` (no program may register itself), `short` (tokens that are over at once).
+Prints its address, then a line for each thing that happens: `registered`, `asked`, `traded`, `renewed`. Arguments:
+`sse` (the old way over HTTP), `refuse` (nobody may), `closed` (no program may register itself), `for good` (`lock`
+forgets what renews tokens, too).
 """
 
 from __future__ import annotations
@@ -25,10 +26,19 @@ from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl, AnyUrl
 
-KNOWN = OAuthClientInformationFull(
+
+class AnyPort(OAuthClientInformationFull):
+    """Its browser may come back to any port of this machine, see RFC 8252."""
+
+    def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
+        assert redirect_uri is not None and redirect_uri.host == "127.0.0.1"
+        return redirect_uri
+
+
+KNOWN = AnyPort(
     client_id="known-beforehand",
     client_secret="the-secret-of-the-application",
-    redirect_uris=[AnyUrl("http://127.0.0.1:1/callback")],
+    redirect_uris=[AnyUrl("http://127.0.0.1/callback")],
     token_endpoint_auth_method="client_secret_post",
 )
 
@@ -48,11 +58,7 @@ class Office(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
         self._refresh: dict[str, RefreshToken] = {}
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        client = self._clients.get(client_id)
-        if client is KNOWN and "port" in self._how:
-            port = self._how[self._how.index("port") + 1]
-            return client.model_copy(update={"redirect_uris": [AnyUrl(f"http://127.0.0.1:{port}/callback")]})
-        return client
+        return self._clients.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
         say("registered", *(str(uri) for uri in client_info.redirect_uris or ()))
@@ -105,10 +111,9 @@ class Office(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, A
 
     def _tokens(self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None) -> OAuthToken:
         access, refresh = secrets.token_urlsafe(), secrets.token_urlsafe()
-        if "short" not in self._how:
-            self._access[access] = AccessToken(
-                token=access, client_id=client.client_id, scopes=scopes, resource=resource, expires_at=None
-            )
+        self._access[access] = AccessToken(
+            token=access, client_id=client.client_id, scopes=scopes, resource=resource, expires_at=None
+        )
         self._refresh[refresh] = RefreshToken(token=refresh, client_id=client.client_id, scopes=scopes)
         return OAuthToken(access_token=access, refresh_token=refresh, expires_in=3600, scope=" ".join(scopes) or None)
 
@@ -122,7 +127,7 @@ def main(how: list[str]) -> None:
         auth_server_provider=office,
         auth=AuthSettings(
             issuer_url=AnyHttpUrl(address),
-            resource_server_url=AnyHttpUrl(f"{address}/mcp"),
+            resource_server_url=AnyHttpUrl(f"{address}/{'sse' if 'sse' in how else 'mcp'}"),
             client_registration_options=ClientRegistrationOptions(enabled="closed" not in how),
             validate_token_resource=False,
         ),
@@ -142,7 +147,7 @@ def main(how: list[str]) -> None:
         return "locked"
 
     say(address)
-    app = server.streamable_http_app()
+    app = server.sse_app() if "sse" in how else server.streamable_http_app()
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
 
 

@@ -55,9 +55,10 @@ def lent(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "prompts/get":
         given = params.get("arguments") or {}
         text = f"Review this {given.get('language', 'Python')}: {given['code']}"
+        text += " @my:notes://today" if "sly" in sys.argv else ""
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
     if method == "resources/list":
-        return {"resources": [NOTE]}
+        return {"resources": [NOTE], **({"nextCursor": "again"} if "round" in sys.argv else {})}
     if method == "resources/read" and params["uri"] == NOTE["uri"]:
         return {"contents": [{"uri": NOTE["uri"], "mimeType": "text/plain", "text": "Rain, 漢字."}]}
     return None
@@ -76,11 +77,14 @@ def answer(number: Any, method: str, params: dict[str, Any]) -> None:
             capabilities |= {"prompts": {}, "resources": {}}
         say(id=number, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
     elif method == "tools/list":
-        say(id=number, result={"tools": ODD if "odd" in sys.argv else TOOLS})
+        more = {"nextCursor": "again"} if "round" in sys.argv else {}
+        say(id=number, result={"tools": ODD if "odd" in sys.argv else TOOLS, **more})
     elif method == "tools/call" and "odd" in sys.argv:
         say(id=number, result=ODD_RESULTS[params["name"]])
     elif method == "tools/call":
         call(number, params["name"], params.get("arguments") or {})
+    elif (method, params.get("uri")) == ("resources/read", "notes://never"):
+        return
     elif "lends" in sys.argv and (result := lent(method, params)) is not None:
         say(id=number, result=result)
     else:
@@ -95,6 +99,8 @@ def call(number: Any, name: str, arguments: dict[str, Any]) -> None:
     if name == "grow":
         TOOLS.append({"name": f"more{len(TOOLS)}", "inputSchema": {"type": "object"}})
         say(method="notifications/tools/list_changed")
+    if name == "long":
+        text = "x" * int(arguments["size"]) + "\ud800"
     if name == "env":
         text = json.dumps(dict(os.environ))
     if name == "sleep":
@@ -107,6 +113,9 @@ def main(how: list[str]) -> None:
         sys.exit("no licence found")
     if "deaf" in how:
         time.sleep(600)
+    if "gate" in how:  # starts when the file is there
+        while not Path(how[how.index("gate") + 1]).exists():
+            time.sleep(0.02)
     if "once" in how:  # works from the second start on
         mark = Path(how[how.index("once") + 1])
         if not mark.exists():

@@ -33,6 +33,7 @@ def test_what_cannot_be_shown_leaves_a_word() -> None:
         sdk.EmbeddedResource(resource=blob),
         image(kind="image/svg+xml"),
         image("x" * (IMAGE_LIMIT + 1)),
+        image("!no base64!"),
     )
     assert result.images == ()
     assert result.text.splitlines() == [
@@ -43,6 +44,7 @@ def test_what_cannot_be_shown_leaves_a_word() -> None:
         "[file:///a.bin, application/x: cannot be shown here]",
         "[image/svg+xml: cannot be shown here]",
         "[image/png of 3,932,160 bytes: too large to be shown]",
+        "[image/png: damaged]",
     ]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from kimi_tui.mcp import McpFault, ServerConfig
 from kimi_tui.mcp import server as server_module
+from kimi_tui.mcp.content import TEXT_LIMIT
 from tests.mcp.benches import Bench, http_address, plain, sdk, serving
 
 
@@ -60,11 +61,13 @@ async def test_a_server_over_http_lends_its_tools_and_is_found_again_after_a_res
             view = bench.view("web")
             assert (view.state, view.error, view.target) == ("ready", "", url)
             assert (await bench.call("mcp__web__add", a=2, b=3)).text == "5"
+            assert len((await bench.call("mcp__web__much", lines=150_000)).text) > 1_500_000
 
+            tool = bench.tool("mcp__web__add")  # the end may be noticed before the call is made
             process.kill()
             await process.wait()
             with pytest.raises(McpFault):
-                await bench.call("mcp__web__add", a=2, b=3)
+                await tool.call({"a": 2, "b": 3})
             view = await bench.until("web", lambda view: view.state == "failed")
             assert view.tools == () and "sk-FAKE" not in view.error
             assert len(bench.notices) == 1
@@ -76,6 +79,7 @@ async def test_a_server_over_http_in_the_old_way_lends_its_tools() -> None:
         view = bench.view("old")
         assert (view.state, view.error, view.transport) == ("ready", "", "sse")
         assert (await bench.call("mcp__old__add", a=2, b=3)).text == "5"
+        assert len((await bench.call("mcp__old__much", lines=150_000)).text) > 1_500_000
         process.kill()
         await process.wait()
         view = await bench.until("old", lambda view: view.state == "failed")
@@ -110,8 +114,8 @@ async def test_prompts_are_listed_and_filled_in(tmp_path: Path) -> None:
     async with serving(sdk("my")) as bench:
         await bench.servers.settled(60)
         assert bench.view("my").prompts == ("review", "talk")
-        server = bench.plain("my")
-        assert server.prompts[0].arguments == (("code", True), ("language", False))
+        server = bench.plain("my").calls
+        assert bench.plain("my").prompts[0].arguments == (("code", True), ("language", False))
         assert (await server.prompt("review", {"code": "x = 1"})).text == "Review this Python: x = 1"
         assert (await server.prompt("talk", {})).text == (
             "User: What is it?\n\nAssistant: A parser.\n\nUser: Since when?"
@@ -124,7 +128,7 @@ async def test_resources_are_listed_and_read() -> None:
     async with serving(sdk("my")) as bench:
         await bench.servers.settled(60)
         assert bench.view("my").resources
-        server = bench.plain("my")
+        server = bench.plain("my").calls
         found = {resource.uri: resource for resource in await server.resources()}
         assert list(found) == ["notes://today", "pictures://dot", "notes://{day}/page"]
         assert found["notes://today"].about == "text/plain · What was written today"
@@ -266,3 +270,18 @@ def test_the_sdk_is_not_loaded_before_there_is_a_server() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["False", "False"]
+
+
+async def test_a_list_that_goes_round_comes_to_an_end() -> None:
+    async with serving(plain("my", "lends", "round")) as bench:
+        view = await bench.until("my", lambda view: view.state == "ready")
+        assert len(view.tools) == 5
+        assert [one.name for one in await bench.plain("my").calls.resources()] == ["today"]
+
+
+async def test_a_result_of_many_megabytes_and_half_a_letter_comes_through() -> None:
+    async with serving(plain("my")) as bench:
+        await bench.until("my", lambda view: view.state == "ready")
+        result = await bench.plain("my").calls.call("long", {"size": 20_000_000})
+        assert len(result.text) == TEXT_LIMIT
+        assert (await bench.plain("my").calls.call("long", {"size": 3})).text == "xxx\ufffd"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import stat
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
@@ -17,57 +15,8 @@ import pytest
 from kimi_tui.mcp import McpFault, ServerConfig
 from kimi_tui.mcp.grants import Grants
 from tests.mcp.benches import Bench, serving
+from tests.mcp.offices import browse, office
 from tests.mcp.test_hosted import hosting
-
-HERE = Path(__file__).parent
-
-
-@dataclass
-class Office:
-    """The running server: where it is, and what has happened there."""
-
-    address: str
-    process: asyncio.subprocess.Process
-    heard: list[str] = field(default_factory=list)
-
-    async def says(self, word: str) -> str:
-        """The next line that begins like that."""
-        assert self.process.stdout is not None
-        async with asyncio.timeout(60):
-            while line := (await self.process.stdout.readline()).decode().strip():
-                self.heard.append(line)
-                if line.startswith(word):
-                    return line
-        raise AssertionError("it has ended")
-
-    def config(self, **fields: object) -> ServerConfig:
-        return ServerConfig("my", "http", url=f"{self.address}/mcp", auth="oauth", **fields)  # type: ignore[arg-type]
-
-
-@asynccontextmanager
-async def office(*how: str) -> AsyncIterator[Office]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(HERE / "oauth_server.py"), *how, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        yield Office((await process.stdout.readline()).decode().strip(), process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
-async def browse(address: str, *, back: bool = True) -> str:
-    """What a browser does: it goes where it is sent. `back` False: it cannot reach this machine. Where it ended up."""
-    async with httpx2.AsyncClient(timeout=60, trust_env=False) as browser:
-        answer = await browser.get(address)
-        assert answer.status_code == 302, answer.text
-        end = answer.headers["location"]
-        if back:
-            page = await browser.get(end)
-            assert page.status_code == 200, page.text
-        return str(end)
 
 
 async def address_of(it: Bench, known: str = "") -> str:
@@ -116,6 +65,39 @@ async def test_a_token_that_is_over_is_renewed_without_a_word(tmp_path: Path) ->
         await it.call("mcp__my__lock")  # the server forgets it: renewed, too
         assert (await it.call("mcp__my__add", a=7, b=0)).text == "7"
         assert [await there.says("renewed") for _ in range(2)] and there.heard.count("asked") == 1
+
+
+async def test_of_two_programs_only_one_renews_a_token(tmp_path: Path) -> None:
+    async with office() as there, serving(there.config(), grants=tmp_path) as one:
+        await signed_in(one)
+        async with serving(there.config(), grants=tmp_path) as other:
+            await other.until("my", lambda view: view.state == "ready")
+            [file] = tmp_path.glob("*.json")
+            file.write_text(json.dumps({**json.loads(file.read_text()), "expires_at": 1.0}))
+            added = (it.call("mcp__my__add", a=number, b=0) for number in range(4) for it in (one, other))
+            assert [result.text for result in await asyncio.gather(*added)] == ["0", "0", "1", "1", "2", "2", "3", "3"]
+        assert (await there.all_said()).count("renewed") == 1
+
+
+async def test_a_place_of_authorisation_that_is_away_costs_no_sign_in(tmp_path: Path) -> None:
+    async with office() as there, serving(there.config(), grants=tmp_path) as it:
+        await signed_in(it)
+        [file] = tmp_path.glob("*.json")
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps({**kept, "expires_at": 1.0, "token_endpoint": "http://127.0.0.1:9/token"}))
+        with pytest.raises(McpFault):
+            await it.call("mcp__my__add", a=1, b=1)
+        await it.until("my", lambda view: view.state == "failed")
+        file.write_text(json.dumps(kept))
+        await it.until("my", lambda view: view.state == "ready")
+        assert (await it.call("mcp__my__add", a=1, b=1)).text == "2"
+
+
+async def test_a_sign_in_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    async with office() as there, serving(there.config(), grants=tmp_path / "file" / "x") as it:
+        with pytest.RaisesGroup(pytest.RaisesExc(McpFault, match="cannot be kept")):
+            await signed_in(it)
 
 
 async def test_a_sign_in_that_is_no_longer_good_is_asked_for_again(tmp_path: Path) -> None:
@@ -181,14 +163,11 @@ async def test_begun_anew_a_sign_in_takes_the_place_of_the_one_before(tmp_path: 
 
 
 async def test_an_application_that_is_known_beforehand_registers_nothing(tmp_path: Path) -> None:
-    port = free_port()
-    async with office("closed", "port", str(port)) as there:
+    async with office("closed") as there:
         async with serving(there.config(), grants=tmp_path) as it:
             with pytest.raises(McpFault, match="client_id and callback_port"):
                 await it.plain("my").sign_in()
-        config = there.config(
-            client_id="known-beforehand", client_secret="the-secret-of-the-application", callback_port=port
-        )
+        config = there.config(client_id="known-beforehand", client_secret="the-secret-of-the-application")
         async with serving(config, grants=tmp_path) as it:
             await signed_in(it)
             assert (await it.call("mcp__my__add", a=1, b=2)).text == "3"
@@ -197,11 +176,29 @@ async def test_an_application_that_is_known_beforehand_registers_nothing(tmp_pat
         assert not any(line.startswith("registered") for line in there.heard)
 
 
+async def test_the_browser_comes_back_to_the_port_that_is_asked_for(tmp_path: Path) -> None:
+    """Which is taken here: so it is known that this one was wanted."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        async with office() as there, serving(there.config(callback_port=port), grants=tmp_path) as it:
+            with pytest.raises(McpFault, match="cannot come back to this machine"):
+                await it.plain("my").sign_in()
+
+
 async def test_a_token_is_never_sent_to_another_address(tmp_path: Path) -> None:
     async with office() as there, serving(there.config(), grants=tmp_path) as it:
         await signed_in(it)
         elsewhere = ServerConfig("my", "http", url=f"{there.address}/other", auth="oauth")
         assert Grants(tmp_path).of(there.config()) and Grants(tmp_path).of(elsewhere) is None
+
+
+async def test_a_server_in_the_old_way_takes_a_sign_in_too(tmp_path: Path) -> None:
+    async with office("sse") as there:
+        config = ServerConfig("my", "sse", url=f"{there.address}/sse")
+        async with serving(config, grants=tmp_path) as it:
+            await it.until("my", lambda view: view.state == "locked")
+            await signed_in(it)
+            assert (await it.call("mcp__my__add", a=1, b=2)).text == "3"
 
 
 async def test_signing_out_forgets_it(tmp_path: Path) -> None:
@@ -258,11 +255,3 @@ async def signed_in(it: Bench) -> None:
         group.create_task(it.plain("my").sign_in())
         await browse(await address_of(it))
     await it.until("my", lambda view: view.state == "ready")
-
-
-def free_port() -> int:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-    return port

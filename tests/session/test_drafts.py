@@ -75,7 +75,8 @@ def test_what_is_large_is_written_only_when_it_changes(work: Path) -> None:
 def test_a_new_session_takes_the_draft_that_was_never_sent_and_only_once(work: Path) -> None:
     left = unsent(work, DRAFT)
     session = new_session(work)
-    assert DraftFile(session).take_abandoned() == DRAFT
+    taker = DraftFile(session)
+    assert taker.take_abandoned() == DRAFT
     assert DraftFile(session).load() == DRAFT, "it is this session's now, also when that is killed"
     assert not left.folder.exists()
     assert DraftFile(new_session(work)).take_abandoned() == Draft(), "somebody has it"
@@ -87,7 +88,8 @@ def test_the_newest_of_several_comes_first_and_none_is_lost(work: Path) -> None:
     for number, text in enumerate(("older", "newer")):
         left = unsent(work, Draft(text))
         os.utime(left.folder / "draft.json", (1000 + number, 1000 + number))
-    assert [DraftFile(new_session(work)).take_abandoned().text for _ in range(3)] == ["newer", "older", ""]
+    takers = [DraftFile(new_session(work)) for _ in range(3)]
+    assert [taker.take_abandoned().text for taker in takers] == ["newer", "older", ""]
 
 
 def test_what_another_process_is_writing_is_left_to_it(work: Path) -> None:
@@ -95,7 +97,8 @@ def test_what_another_process_is_writing_is_left_to_it(work: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom kimi_tui.protocol.views import Draft\n"
         "from kimi_tui.session import DraftFile, Session\n"
-        f"DraftFile(Session(Path({str(session.folder)!r}), Path({str(work)!r}))).save(Draft('mine'))\n"
+        f"file = DraftFile(Session(Path({str(session.folder)!r}), Path({str(work)!r})))\n"
+        "file.save(Draft('mine'))\n"
         "print('kept', flush=True)\nsys.stdin.read()\n"
     )
     with subprocess.Popen(

@@ -60,16 +60,3 @@ def test_torn_and_foreign_lines_are_passed_over_and_the_next_line_is_whole(tmp_p
 def test_a_passage_that_never_ended_lasts_until_the_next_began(tmp_path: Path) -> None:
     passages = [Passage(n=1, before="a"), Passage(n=2, before="b", after="c"), Passage(n=3, before="d")]
     assert stretches(passages) == [Stretch("a", "b"), Stretch("b", "c")]
-
-
-def test_restores_of_files_alone_are_undone_and_redone_in_order(tmp_path: Path) -> None:
-    log = SnapshotLog(tmp_path)
-    assert log.undoable(0.0) is log.redoable(0.0) is None
-    first = log.begin(Passage(why="only", at=1.0, before="a", after="b"))
-    second = log.begin(Passage(why="only", at=2.0, before="b", after="c"))
-    assert log.undoable(0.0) == second and log.redoable(0.0) is None
-    undone = log.begin(Passage(why="only_undone", at=3.0, before="c", after="b", of=second.n))
-    assert (log.undoable(0.0), log.redoable(0.0)) == (first, undone)
-    log.begin(Passage(why="only", at=4.0, before="b", after="c", of=undone.n))
-    assert log.redoable(0.0) is None
-    assert log.undoable(5.0) is None

@@ -104,7 +104,7 @@ def test_a_flow_may_be_drawn_in_d2(skills: SkillSet, root: Path, fence: str) -> 
 
 
 def test_bad_skills_are_listed_with_their_reason_and_hide_no_other(skills: SkillSet, root: Path) -> None:
-    write(root / "a-yaml" / "SKILL.md", "\n---\nname: x\ndescription: Use when: asked\n---\n")
+    write(root / "a-yaml" / "SKILL.md", "\n---\nname: x\n- and: what\n---\n")
     write(root / "aa-open" / "SKILL.md", "---\nname: x\n")
     write(root / "b-type" / "SKILL.md", "---\ntype: wizard\n---\n")
     write(root / "c-none" / "SKILL.md", "---\ntype: flow\n---\nno diagram")
@@ -119,7 +119,7 @@ def test_bad_skills_are_listed_with_their_reason_and_hide_no_other(skills: Skill
     skills.refresh()
     assert [skill.name for skill in skills.skills] == ["i-good"]
     assert problems(skills)[:8] == [
-        ("a-yaml", "its front matter is no valid YAML: mapping values are not allowed here in line 4"),
+        ("a-yaml", "its front matter is no valid YAML: expected <block end>, but found '-' in line 4"),
         ("aa-open", "its front matter is never closed by `---`"),
         ("b-type", "type is `wizard`, which is neither `standard` nor `flow`"),
         ("c-none", "a flow needs a code block in mermaid or d2"),
@@ -130,6 +130,24 @@ def test_bad_skills_are_listed_with_their_reason_and_hide_no_other(skills: Skill
     ]
     assert problems(skills)[8:] == [("h-deep", "its front matter is too deeply nested")]
     assert str(skills.problems[2]) == f"{root}/b-type/SKILL.md: {skills.problems[2].reason}"
+
+
+@pytest.mark.parametrize(
+    ("written", "description"),
+    [
+        ("Use when: the user asks", "Use when: the user asks"),
+        ("[WIP] does it", "[WIP] does it"),
+        ("`code` and @names", "`code` and @names"),
+        ("*really* good: yes\n  and more of it", "*really* good: yes and more of it"),
+        ('"审查": 找出问题', '"审查": 找出问题'),
+        ("'what: it''s", "'what: it''s"),
+    ],
+)
+def test_a_description_need_not_know_yaml(skills: SkillSet, root: Path, written: str, description: str) -> None:
+    write(root / "x" / "SKILL.md", f"---\nname: plain\n# a remark\ndescription: {written}\nmetadata:\n  a: 1\n---\nb")
+    skills.refresh()
+    assert skills.problems == ()
+    assert [(skill.name, skill.description) for skill in skills.skills] == [("plain", description)]
 
 
 def test_aliases_that_multiply_cost_nothing(skills: SkillSet, root: Path) -> None:

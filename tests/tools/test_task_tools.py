@@ -11,6 +11,7 @@ import pytest
 
 from kimi_tui.background import Tasks
 from kimi_tui.protocol.views import TaskView
+from kimi_tui.tools.agent import AgentParams
 from kimi_tui.tools.background import line_of
 from kimi_tui.tools.base import Decision
 from kimi_tui.tools.shell import Shell
@@ -56,6 +57,12 @@ async def test_without_approval_nothing_is_started(bench: Bench) -> None:
     result = await bench.desk.run(Shell(bench.tasks), command="sleep 60", run_in_background=True)
     assert result.outcome == "rejected"
     assert bench.tasks.all() == ()
+
+
+async def test_a_model_may_call_it_background(bench: Bench) -> None:
+    assert (await bench.desk.run(Shell(bench.tasks), command="sleep 60", background=True)).outcome == "ok"
+    assert len(bench.tasks.running()) == 1
+    assert AgentParams.model_validate({"description": "x", "prompt": "y", "background": True}).run_in_background
 
 
 async def test_a_task_runs_without_a_limit_unless_one_is_given(bench: Bench) -> None:

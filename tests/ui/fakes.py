@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from kimi_tui.protocol.commands import Close, Command, LoadImages
+from kimi_tui.protocol.commands import Close, Command, ListCommands, LoadImages
 from kimi_tui.protocol.events import Closed, Event
 from kimi_tui.protocol.ports import AgentPort
 
@@ -39,7 +39,7 @@ class ScriptedAgent:
             self._outbox.put_nowait(event)
 
     def submit(self, command: Command) -> None:
-        (self.looked_at if isinstance(command, LoadImages) else self.submitted).append(command)
+        (self.looked_at if isinstance(command, LoadImages | ListCommands) else self.submitted).append(command)
         self._inbox.put_nowait(command)
 
     async def run(self) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterable
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from kimi_tui.options import UiOptions
 from kimi_tui.protocol import commands as cmd
@@ -24,6 +25,7 @@ from kimi_tui.protocol.views import (
     Modes,
     QuestionOption,
     QuestionView,
+    SlashCommand,
     SwitchView,
     TimelineRow,
     Tokens,
@@ -31,8 +33,11 @@ from kimi_tui.protocol.views import (
 )
 from kimi_tui.ui.app import KimiApp
 from kimi_tui.ui.screens.help import Help
+from kimi_tui.ui.screens.help import Sheet as HelpSheet
+from kimi_tui.ui.screens.palette import OfferList
 from kimi_tui.ui.screens.revert_choice import RevertChoice
 from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.theme import resolve
 from tests.ui.fakes import Answer, ScriptedAgent
 from tests.ui.samples import PREVIEW
 from tests.ui.session import ENTRIES, opened, reset
@@ -260,6 +265,45 @@ async def test_a_command_is_completed_and_sent_when_it_needs_no_more() -> None:
         assert shown.app.chat.prompt.popup.display
         await shown.press("enter")
         assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact()], "")
+
+
+async def test_enter_right_behind_fast_typing_sends_what_was_typed_and_nothing_of_an_older_list() -> None:
+    async with stage() as shown:
+        await shown.press("/", "c")
+        prompt = shown.app.chat.prompt
+        assert prompt.popup.display
+        prompt.editor.insert("ompact the schema")  # the list has not heard of it yet
+        prompt.editor.post_message(events.Key("enter", None))
+        await until(shown.pilot, lambda: bool(shown.agent.submitted))
+        assert (shown.agent.submitted, shown.prompt) == ([cmd.Compact("the schema")], "")
+
+
+async def test_a_list_that_is_behind_offers_only_what_still_matches(tmp_path: Path) -> None:
+    for name in ("alpha.py", "almost.py"):
+        (tmp_path / name).touch()
+    async with stage(opened(work_dir=str(tmp_path)), reset()) as shown:
+        shown.write("@al")
+        prompt = shown.app.chat.prompt
+        await until(shown.pilot, lambda: len(prompt.popup.suggestions) == 2)
+        prompt.editor.insert("p")
+        prompt.editor.post_message(events.Key("tab", None))
+        await until(shown.pilot, lambda: shown.prompt == "@alpha.py ")
+
+
+async def test_the_list_of_commands_asks_what_has_come_meanwhile_and_shows_it() -> None:
+    async with stage() as shown:
+        await shown.press("/")
+        assert cmd.ListCommands() in shown.agent.looked_at
+        await shown.press("b")
+        await shown.tell(ev.CommandsChanged((SlashCommand("skill:brand-new", "[request]", "x", turns=True),)))
+        assert "/skill:brand-new [request]" in [one.label for one in shown.app.chat.prompt.popup.suggestions]
+
+
+async def test_a_skill_that_the_screen_has_not_heard_of_is_for_the_agent_to_find() -> None:
+    async with stage() as shown:
+        shown.write("/skill:brand-new do it")
+        await shown.press("enter")
+        assert shown.agent.submitted == [cmd.RunSlash("skill:brand-new", "do it")]
 
 
 async def test_a_command_that_needs_an_argument_waits_for_it() -> None:
@@ -701,6 +745,25 @@ async def test_a_command_opens_its_page_and_escape_closes_it() -> None:
             assert shown.app.screen is shown.app.chat
 
 
+def test_sixteen_colours_are_the_terminals_own() -> None:
+    assert resolve("", "standard") == "kimi-terminal"
+    assert resolve("", "256") == resolve("", "truecolor") == "kimi-dark"
+    assert resolve("light", "standard") == "kimi-light"
+
+
+async def test_the_caret_and_what_is_chosen_can_be_seen_in_the_terminals_own_colours() -> None:
+    async with stage(options=UiOptions(theme="terminal")) as shown:
+        editor = shown.app.chat.editor
+        assert any(style and style.reverse for _, style, _ in editor.render_line(0))
+        await shown.press("slash")
+        (first, *_) = shown.app.chat.prompt.popup.render_line(0)
+        assert first.style and first.style.reverse
+        await shown.press("backspace", "ctrl+p")
+        offers = shown.app.screen.query_one(OfferList)
+        assert {style.reverse for _, style, _ in offers.render_line(0) if style} == {True}
+        assert len({style.color for _, style, _ in offers.render_line(0) if style}) == 1
+
+
 async def test_a_theme_is_chosen_by_name() -> None:
     async with stage() as shown:
         shown.write("/theme light")
@@ -716,16 +779,226 @@ async def test_a_key_from_the_config_takes_the_place_of_the_default() -> None:
         assert shown.app.focused is shown.app.chat.sidebar.timeline
 
 
+@pytest.mark.parametrize("size", [(20, 5), (40, 10), (60, 16), (120, 36)])
+async def test_the_help_is_never_wider_than_its_window(size: tuple[int, int]) -> None:
+    async with stage(size=size) as shown:
+        await shown.press("f1")
+        sheet = shown.app.screen.query_one(HelpSheet)
+        rows = [sheet.render_line(y) for y in range(sheet.size.height)]
+        assert {row.cell_length for row in rows} == {sheet.size.width}
+        assert max(row.width for row in sheet._rows) <= sheet.scrollable_content_region.width
+
+
+KEYS = {"\x7f": "backspace", "\x15": "ctrl+u", "\x17": "ctrl+w", "\x01": "ctrl+a", "←": "left"}
+
+
+async def at_once(shown: Stage, typed: str) -> None:
+    """All of these keys come in one piece, as over a slow line."""
+    for sign in typed:
+        named = KEYS.get(sign)
+        shown.app.post_message(events.Key(named or sign, None if named else sign))
+    await shown.settle()
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [("ab\x7fc", "ac"), ("hello\x15x", "x"), ("one two\x17x", "one x"), ("bc\x01a", "abc"), ("ac←b", "abc")],
+)
+async def test_keys_that_come_at_once_mean_what_they_do_in_their_order(typed: str, text: str) -> None:
+    async with stage() as shown:
+        await at_once(shown, typed)
+        assert shown.app.chat.editor.text == text
+        shown.app.chat.action_find()
+        await shown.settle()
+        await at_once(shown, typed)
+        assert shown.app.chat.finder.query_one(Input).value == text
+
+
+@pytest.mark.parametrize("cluster", ["👨‍👩‍👧", "e\u0301", "🇩🇪", "👍🏽", "树"])
+async def test_one_key_takes_one_cluster_in_fields_of_one_line_too(cluster: str) -> None:
+    async with stage() as shown:
+        await shown.press("ctrl+f")
+        field = shown.app.chat.finder.query_one(Input)
+        field.value = f"a{cluster}b"
+        await shown.press("end", "left", "left")
+        assert field.cursor_position == 1
+        await shown.press("right", "backspace")
+        assert field.value == "ab"
+        field.value = f"{cluster}b"
+        await shown.press("home", "delete")
+        assert field.value == "b"
+
+
+OBEYED = "a\x1b[31m\x1b]52;c;eA==\x07b\x9b2Jc\u202ed\ud83d"
+
+
+async def test_what_a_terminal_would_obey_is_pasted_whole_and_never_written_to_it() -> None:
+    async with stage() as shown:
+        shown.app.post_message(events.Paste(OBEYED))
+        await shown.settle()
+        assert shown.app.chat.editor.text == "[pasted #1: 1 line]"
+        assert shown.app.chat.editor.whole == OBEYED
+
+
+@pytest.mark.parametrize("where", ["prompt", "find"])
+async def test_what_a_terminal_would_obey_is_not_written_to_it_wherever_it_comes_from(where: str) -> None:
+    async with stage() as shown:
+        if where == "find":
+            await shown.press("ctrl+f")
+            field = shown.app.chat.finder.query_one(Input)
+            field.value = OBEYED + "\t"
+        else:
+            field = shown.app.chat.editor
+            field.put(OBEYED)
+        await shown.settle()
+        drawn = field.render_line(0)
+        assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202e\ud800-\udfff]", drawn.text)
+
+
+@pytest.mark.parametrize("cluster", ["👍🏽", "👨‍👩‍👧", "🇩🇪", "e\u0301"])
+async def test_a_caret_on_a_cluster_leaves_the_row_as_wide_as_it_is(cluster: str) -> None:
+    async with stage() as shown:
+        shown.write(f"a{cluster}b")
+        editor = shown.app.chat.editor
+        wide = editor.render_line(0).cell_length
+        for _ in range(4):
+            await shown.press("left")
+            assert editor.render_line(0).cell_length == wide
+            assert any(cluster in text for text, _, _ in editor.render_line(0)), "it is not drawn in two halves"
+
+
+async def test_what_is_typed_right_after_ctrl_f_is_looked_for() -> None:
+    async with stage() as shown:
+        shown.app.post_message(events.Key("ctrl+f", None))
+        await at_once(shown, "abc")
+        assert shown.app.chat.finder.query_one(Input).value == "abc"
+        assert shown.app.chat.editor.text == ""
+
+
+async def test_keys_pressed_right_after_ctrl_t_are_the_timelines() -> None:
+    async with stage() as shown:
+        for key in ("ctrl+t", "down", "escape", "x"):
+            shown.app.post_message(events.Key(key, "x" if key == "x" else None))
+        await shown.settle()
+        assert shown.app.chat.sidebar.timeline.cursor == 1
+
+
 async def test_wrong_keys_in_the_config_are_told() -> None:
     async with stage(options=UiOptions(keys={"timeline": "ctrl+b", "fly": "f9"})) as shown:
         assert any("ctrl+b is the key of both timeline and sidebar" in toast for toast in shown.toasts)
         assert any("fly: there is no such action" in toast for toast in shown.toasts)
 
 
-async def test_the_palette_offers_the_commands() -> None:
+async def test_the_palette_offers_commands_and_keys() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "f7"})) as shown:
+        await shown.press("ctrl+p")
+        offers = shown.app.screen.query_one(OfferList)
+        names = {offer.name for offer in offers.shown}
+        assert {"/compact [focus]", "/rotations", "/exit", "/title <text>", "find in the chat"} <= names
+        assert [offer.key for offer in offers.shown if offer.name == "go to the timeline"] == ["F7"]
+
+
+async def test_what_is_chosen_in_the_palette_is_done() -> None:
     async with stage() as shown:
-        commands = {command.title for command in shown.app.get_system_commands(shown.app.screen)}
-        assert {"/compact", "/rotations", "/exit"} <= commands and "/title" not in commands
+        await shown.press("ctrl+p", *"go to the timeline", "enter")
+        assert shown.app.screen is shown.app.chat
+        assert shown.app.focused is shown.app.chat.sidebar.timeline
+        await shown.press("ctrl+p", *"help", "enter")
+        assert isinstance(shown.app.screen, Help)
+        await shown.press("escape", "ctrl+p", *"title", "enter")
+        assert shown.app.chat.editor.text == "/title "
+        await shown.press("ctrl+p", "ctrl+p")
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_what_skills_call_themselves_is_literal_in_the_palette() -> None:
+    bent = SlashCommand("skill:x", "", "[/] [bold] [@click=app.quit]x[/]")
+    async with stage(replace(opened(), commands=(bent,)), reset()) as shown:
+        await shown.press("ctrl+p", *"skill")
+        drawn = shown.app.screen.query_one(OfferList).render_line(0).text
+        assert "[/] [bold] [@click=app.quit]x[/]" in drawn
+
+
+async def test_a_theme_is_chosen_from_a_page() -> None:
+    async with stage() as shown:
+        shown.write("/theme")
+        await shown.press("enter")
+        await shown.press(*"light", "enter", "escape", "escape")
+        assert shown.app.theme == "kimi-light"
+        assert shown.app.screen is shown.app.chat
+
+
+async def test_help_and_footer_tell_the_keys_of_the_config() -> None:
+    async with stage(options=UiOptions(keys={"timeline": "f7", "find": "ctrl+y"})) as shown:
+        footer = shown.app.chat.keys.render_line(0).text
+        assert "F7 timeline" in footer and "^Y find" in footer
+        await shown.press("f1")
+        table = dict(shown.app.screen.query_one(HelpSheet).table)
+        assert table["F7"] == "go to the timeline" and table["ctrl+y"] == "find in the chat"
+        assert "ctrl+t" not in table
+
+
+RUNNING = ev.TurnStarted(Entry("user", "hi", turn=True), len(ENTRIES))
+OTHER_KEYS = UiOptions(
+    keys={
+        "stop": "f6",
+        "interrupt": "f7",
+        "undo": "ctrl+x",
+        "follow": "f8",
+        "answer": "f9",
+        "snooze": "alt+w",
+        "leave": "f10",
+        "help": "f2",
+    }
+)
+
+
+async def test_what_says_that_a_jump_can_be_undone_names_the_key_of_the_config() -> None:
+    async with stage(options=OTHER_KEYS) as shown:
+        await shown.tell(ev.Noticed("a jump was made", action="undo"))
+        assert shown.toasts == ["A jump was made.\nctrl+x takes it back"]
+
+
+async def test_what_a_second_press_does_is_said_with_the_key_of_the_config() -> None:
+    async with stage(options=OTHER_KEYS) as shown:
+        await shown.press("f6")
+        assert "F6 again goes to the timeline" in shown.line("Activity")
+        await shown.press("f7")
+        assert "F7 again leaves" in shown.line("Activity")
+
+
+async def test_a_running_turn_is_stopped_with_the_key_of_the_config_that_is_named_beside_it() -> None:
+    async with stage(opened(), reset(), RUNNING, options=OTHER_KEYS) as shown:
+        assert "F6 stops" in shown.line("Activity")
+        await shown.press("f6")
+        assert cmd.Interrupt() in shown.agent.submitted
+
+
+async def test_the_mark_below_and_the_warning_of_a_compaction_name_the_keys_of_the_config() -> None:
+    near = ev.CompactionNear(65_300, 108_800)
+    async with stage(opened(), reset(), near, options=OTHER_KEYS) as shown:
+        assert "alt+w snooze" in shown.line("SoftWarning") and "alt+c now" in shown.line("SoftWarning")
+        await shown.press("ctrl+home")
+        await shown.tell(ev.Failed("one more block", ""))
+        assert "more below" in shown.chat[-1] and "F8" in shown.chat[-1]
+
+
+async def test_what_is_asked_names_the_keys_of_the_config() -> None:
+    async with stage(opened(), reset(), RUNNING, options=OTHER_KEYS) as shown:
+        shown.write("being typed")
+        await shown.tell(ev.ApprovalRequested(WANTS))
+        hints = shown.app.chat.asking.approval.query_one(".hints").render_line(0).text
+        assert "F9 answer" in hints and "F6 stop the turn" in hints
+
+
+async def test_the_help_opens_and_closes_with_the_key_of_the_config() -> None:
+    async with stage(options=OTHER_KEYS) as shown:
+        await shown.press("f2")
+        table = dict(shown.app.screen.query_one(HelpSheet).table)
+        assert table["F7"].startswith("copy the selection") and table["F10"].startswith("leave, when")
+        assert not {"ctrl+c", "ctrl+d"} & set(table)
+        await shown.press("f2")
+        assert shown.app.screen is shown.app.chat
 
 
 async def test_an_editor_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -767,3 +1040,40 @@ async def test_what_was_typed_before_the_session_opened_stays_and_the_draft_is_a
         assert shown.prompt == "early"
         await shown.press("up")
         assert shown.prompt == "kept"
+
+
+async def test_an_answer_whose_last_words_come_with_its_end_is_not_drawn_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with stage() as shown:
+        await shown.tell(ev.TurnStarted(Entry("user", "go", turn=True), shown.app.chat.conversation.stored))
+        await shown.tell(ev.TextDelta("one\n\ntwo"))
+        monkeypatch.setattr("kimi_tui.ui.blocks.markdown_rows", None)
+        stored = ev.MessageStored(shown.app.chat.conversation.stored, (Entry("assistant", "one\n\ntwo three"),))
+        await shown.tell(ev.TextDelta(" three"), stored)
+        assert "two three" in shown.chat
+
+
+async def test_rewinding_to_a_checkpoint_without_a_step_names_the_nearest() -> None:
+    rows = tuple(TimelineRow("checkpoint", number, label=f"step {number}", offset=number) for number in (5, 2, 0))
+    async with stage(opened(), reset(rows=rows)) as shown:
+        for typed in ("/rewind 1", "/rewind 9"):
+            shown.write(typed)
+            await shown.press("enter")
+        assert shown.toasts == [
+            "No step begins at checkpoint 1; the nearest: 0 and 2.",
+            "No step begins at checkpoint 9; the nearest: 5.",
+        ]
+        assert shown.app.chat.sidebar.timeline.row is None
+        assert shown.app.chat.editor.has_focus
+
+
+async def test_rewinding_finds_a_checkpoint_that_the_filter_hides() -> None:
+    rows = tuple(TimelineRow("checkpoint", number, label=f"step {number}", offset=number) for number in (5, 2, 0))
+    async with stage(opened(), reset(rows=rows)) as shown:
+        await shown.press("ctrl+t", "slash", *"step", "space", "5", "enter", "ctrl+t")
+        shown.app.chat.editor.focus()
+        shown.write("/rewind 2")
+        await shown.press("enter")
+        row = shown.app.chat.sidebar.timeline.row
+        assert row and row.checkpoint == 2

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from kimi_tui.protocol.views import Entry, ToolView
-from kimi_tui.ui.blocks import Drawing, entry_rows, foldable, gap
+from kimi_tui.ui.blocks import OWN_ROWS, entry_rows, foldable, gap
 from kimi_tui.ui.cells import duration
+from kimi_tui.ui.drawing import Drawing
 from kimi_tui.ui.marks import ASCII
 from tests.ui.session import ENTRIES
 
@@ -38,6 +39,14 @@ def test_a_running_tool_shows_what_it_prints() -> None:
 def test_what_the_user_ran_shows_what_it_printed() -> None:
     entry = Entry("tool", tool=ToolView("u", "!", "You ran", "ls", outcome="ok", output="a\nb\n"))
     assert texts(entry) == ["  ✓ You ran ls", "    a", "    b"]
+
+
+@pytest.mark.parametrize("output", ["\n".join(map(str, range(30))), "x" * 5_000, "x" * 5_000 + "\nend\n\n"])
+def test_the_card_of_the_users_own_command_says_when_it_shows_only_the_end(output: str) -> None:
+    entry = Entry("tool", tool=ToolView("u", "!", "You ran", "x", outcome="ok", output=output))
+    _, told, *rows = texts(entry)
+    assert told.strip() == "… more above"
+    assert len(rows) == OWN_ROWS
 
 
 def test_outcomes_can_be_told_apart_without_colour() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kimi_tui.ui.completion import command_word, commands, file_word, files
+from kimi_tui.protocol.views import ResourceView
+from kimi_tui.ui.completion import command_word, commands, files, mentioned, resources, together
 from kimi_tui.ui.files import Files, _walk, _with_folders
 from kimi_tui.ui.fuzzy import best, matching
 from kimi_tui.ui.slash import TABLE
@@ -22,7 +23,7 @@ from kimi_tui.ui.slash import TABLE
     ],
 )
 def test_a_file_is_meant_after_an_at_sign_that_starts_a_word(before: str, found: tuple[int, str] | None) -> None:
-    assert file_word(before) == found
+    assert mentioned(before) == found
 
 
 def test_a_command_is_meant_only_at_the_start() -> None:
@@ -50,6 +51,28 @@ def test_a_folder_stays_open_and_blanks_are_quoted() -> None:
         '@"a b.py" ',
         "@c.py ",
     ]
+
+
+RESOURCES = (
+    ResourceView("my", "notes://today", "What was written"),
+    ResourceView("my", "notes://{day}", "a template"),
+    ResourceView("the docs", "file:///guide.md", "file:///guide.md"),
+)
+
+
+def test_a_resource_is_found_by_its_server_its_address_or_its_name() -> None:
+    assert resources(0, "", RESOURCES) == []
+    assert [one.label for one in resources(0, "my:", RESOURCES)] == ["my:notes://today"]
+    [written] = resources(4, "written", RESOURCES)
+    assert (written.insert, written.detail, written.start) == ("@my:notes://today ", "What was written", 4)
+    [guide] = resources(0, "guide", RESOURCES)
+    assert (guide.insert, guide.detail) == ('@"the docs:file:///guide.md" ', "")
+
+
+def test_files_stand_before_resources_until_a_colon_is_typed() -> None:
+    found, lent = files(0, [f"note{number}.md" for number in range(9)]), resources(0, "note", RESOURCES)
+    assert [one.label for one in together("note", found, lent)][4:7] == ["note4.md", "my:notes://today", "note5.md"]
+    assert together("my:note", [], lent) == lent
 
 
 def test_the_last_part_of_a_path_counts_most() -> None:

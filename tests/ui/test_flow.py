@@ -7,8 +7,9 @@ from dataclasses import replace
 from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry, FlowNodeView, FlowView, SubagentView, Tokens, ToolView
 from kimi_tui.ui import slash
-from kimi_tui.ui.blocks import Drawing, entry_rows
+from kimi_tui.ui.blocks import entry_rows
 from kimi_tui.ui.conversation import Conversation
+from kimi_tui.ui.drawing import Drawing
 from kimi_tui.ui.flow_run import FlowRun, figures, follow
 from kimi_tui.ui.screens.flow import FlowScreen, walk_order
 from kimi_tui.ui.state import ScreenState, apply

@@ -51,3 +51,13 @@ def test_a_compaction_moves_forward_through_its_phases() -> None:
 def test_the_compaction_bar_says_what_it_does_and_how_to_stop_it() -> None:
     said = text(compaction_pieces(Compaction("auto", 180_000, "summarising", 1_900), 14.2, 100))
     assert said.startswith("  ◆ compacting ━") and said.rstrip().endswith("summary 1.9k tokens · 14s  esc cancels")
+
+
+@pytest.mark.parametrize("width", [120, 50, 30, 8])
+def test_more_than_the_window_holds_is_no_figure_of_percents(width: int) -> None:
+    said = text(gauge_pieces(Tokens(exact=4_550_000, pending=5, window=1_000_000), width))
+    assert said.endswith(">100%")
+
+
+def test_a_window_that_is_just_full_is_full() -> None:
+    assert text(gauge_pieces(Tokens(exact=1000, window=1000), 50)).endswith("· 100%")

@@ -32,7 +32,7 @@ async def asked(shown: Stage, *keys: str) -> Parting:
 async def test_ctrl_d_asks_while_tasks_run_and_staying_is_the_first_answer() -> None:
     async with stage(*told(RUNNING, ENDED)) as shown:
         question = await asked(shown, "ctrl+d")
-        said = ["".join(text for text, _ in row) for row in question._say(60)]
+        said = ["".join(text for text, _ in row) for row in [*question._say(60), *question._commands(60)]]
         assert said == ["1 task runs in the background", "npm run [dev]"]
         await shown.press("enter")
         assert shown.app.screen is shown.app.chat

@@ -133,9 +133,12 @@ def test_long_blocks_are_drawn_as_a_whole_when_they_are_complete(blocks: list[st
     assert stream.whole() == markdown_rows(source, 60, 2)
 
 
-def test_only_the_last_rows_of_a_long_table_are_drawn_while_it_grows() -> None:
+@pytest.mark.parametrize(
+    "above", ["", "Some words.\n\n", "- a\n- list\n\n", "| a |\n|---|\n| b |\n\n", "```\ncode\n```\n"]
+)
+def test_only_the_last_rows_of_a_long_table_are_drawn_while_it_grows(above: str) -> None:
     rows = [f"| row {number:03} | {'word ' * 9} |\n" for number in range(200)]
-    source, stream = "| name | what |\n|---|---|\n", OpenMarkdown(60)
+    source, stream = f"{above}| name | what |\n|---|---|\n", OpenMarkdown(60)
     drawn: list[Row] = []
     for row in rows:
         source += row
@@ -143,6 +146,13 @@ def test_only_the_last_rows_of_a_long_table_are_drawn_while_it_grows() -> None:
         kept = sum(old is new for old, new in zip(before, drawn, strict=False))
         assert len(before) < 20 or kept >= len(before) - 2
     assert [row.text.split()[1] for row in drawn if row.text.startswith("row")] == [f"{n:03}" for n in range(200)]
+
+
+def test_blank_lines_of_an_open_fence_above_another_block_are_kept() -> None:
+    source, stream = "- item\n  ```\n  code\n\n\n1. one\n2. two\n", OpenMarkdown(40)
+    for end in range(len(source) + 1):
+        stream.rows(source[:end])
+    assert stream.whole() == markdown_rows(source, 40)
 
 
 def test_a_reference_that_is_defined_late_asks_for_the_whole_once_more() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from textual.pilot import Pilot
 
-from kimi_tui.protocol.commands import ListMcp, RestartMcp
+from kimi_tui.protocol.commands import AnswerSignInMcp, ListMcp, RestartMcp, SignInMcp, SignOutMcp
 from kimi_tui.protocol.events import McpChanged
 from kimi_tui.protocol.views import McpServerView
 from kimi_tui.ui.screens.mcp import Mcp
@@ -16,7 +17,9 @@ from kimi_tui.ui.theme import LIGHT
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
 
-READY = McpServerView("docs", "ready", "http", "https://docs.example/mcp", ("mcp__docs__find", "mcp__docs__read"))
+READY = McpServerView(
+    "docs", "ready", "http", "https://docs.example/mcp", ("mcp__docs__find", "mcp__docs__read"), ("find", "read")
+)
 BROKEN = McpServerView(
     "db",
     "failed",
@@ -90,6 +93,46 @@ async def test_a_server_is_started_anew_with_one_key() -> None:
         app.tell(McpChanged((READY, McpServerView("db", "starting", "stdio", "db-server"), STOPPED)))
         await pilot.pause()
         assert screen.servers.item is not None and screen.servers.item.state == "starting"
+
+
+LOCKED = McpServerView("wiki", "locked", "http", "https://wiki.example/mcp", error="it wants you to sign in")
+AT = "https://login.example/authorize?" + "&".join(f"part{number}=value" for number in range(12))
+
+
+async def test_a_server_that_waits_for_a_sign_in_says_so_and_takes_it_with_one_key() -> None:
+    async with shown(servers=(LOCKED,)) as (app, screen, pilot):
+        assert " ".join(screen.servers.render_line(0).text.split()) == "›⊘ wiki http sign in"
+        assert list(screen.keys())[1] == ("s", "sign in")
+        await pilot.press("s")
+        assert app.commands[-1] == SignInMcp("wiki")
+        app.tell(McpChanged((replace(LOCKED, sign_in_at=AT),)))
+        await pilot.pause()
+        assert "".join(reading(screen)[1:]).startswith(AT)
+        await pilot.press("c")
+        assert app.clipboard == AT
+        await pilot.press("p", *"http://127.0.0.1:1/callback?code=x", "enter")
+        await pilot.pause()
+        assert app.commands[-1] == AnswerSignInMcp("wiki", "http://127.0.0.1:1/callback?code=x")
+        await pilot.press("o")
+        assert app.commands[-1] == SignOutMcp("wiki")
+
+
+async def test_the_keys_of_a_sign_in_do_nothing_where_there_is_none() -> None:
+    async with shown() as (app, screen, pilot):
+        before = list(app.commands)
+        await pilot.press("p", "c", "o", "down", "s")
+        await pilot.pause()
+        assert app.commands == before and len(app.screen_stack) == 2
+        app.tell(McpChanged((replace(READY, signed_in=True),)))
+        await pilot.press("home", "o")
+        await pilot.pause()
+        assert app.commands[-1] == SignOutMcp("docs") and list(screen.keys())[2] == ("o", "sign out")
+
+
+async def test_a_tool_with_a_name_of_its_own_for_the_model_is_told_with_both() -> None:
+    odd = McpServerView("文 件", "ready", "stdio", "files", ("mcp______read_0a1b2c3d",), ("读.取",))
+    async with shown(servers=(odd,)) as (_, screen, _pilot):
+        assert reading(screen)[:2] == ["tools", "读.取  mcp______read_0a1b2c3d"]
 
 
 async def test_without_servers_it_says_how_to_set_one_up() -> None:

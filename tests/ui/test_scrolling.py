@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol.views import Entry
-from kimi_tui.ui.widgets.transcript import AHEAD
+from kimi_tui.ui.widgets.fetching import AHEAD
 from tests.ui.session import opened, reset
 from tests.ui.test_app import stage
 from tests.ui.waiting import until

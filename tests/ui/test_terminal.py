@@ -116,7 +116,15 @@ def test_the_sketch_fits_the_window_and_says_nothing_in_a_tiny_one() -> None:
     assert "╭" not in sketch(20, 5)
 
 
+def test_the_sketch_has_the_colours_that_the_terminal_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    assert "38;2" in sketch(100, 30)
+    monkeypatch.setenv("COLORTERM", "")
+    assert "38;2" not in sketch(100, 30)
+
+
 def test_the_sketch_has_no_colours_when_none_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("NO_COLOR", "1")
     assert "38;2" not in sketch(100, 30)
 

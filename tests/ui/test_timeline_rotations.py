@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from textual.pilot import Pilot
 
@@ -23,6 +25,7 @@ from kimi_tui.ui.screens.compare import Compare
 from kimi_tui.ui.screens.prune import Prune
 from kimi_tui.ui.screens.revert_choice import UNTOUCHED
 from kimi_tui.ui.screens.rotations import Rotations
+from kimi_tui.ui.widgets.readout import Readout
 from kimi_tui.ui.widgets.sheet import Sheet
 from tests.ui.samples import NOW
 from tests.ui.stage import Stage
@@ -203,7 +206,8 @@ async def proposed(pilot: Pilot[None], found: PruningView) -> list[str]:
     app.tell(PruningProposed(found))
     await settled(pilot)
     assert isinstance(app.screen, Prune)
-    return ["".join(line.text for line in sheet.render_lines(sheet.size.region)) for sheet in app.screen.query(Sheet)]
+    shown = [*app.screen.query(Sheet), *app.screen.query(Readout)]
+    return ["".join(line.text for line in each.render_lines(each.size.region)) for each in shown]
 
 
 async def test_pruning_lists_every_file_with_what_it_frees_and_the_safe_answer_comes_first() -> None:
@@ -221,6 +225,18 @@ async def test_pruning_lists_every_file_with_what_it_frees_and_the_safe_answer_c
         await pilot.press("down", "enter")
         await settled(pilot)
         assert PruneRotations(PRUNING.steps) in app.commands
+
+
+async def test_however_much_there_is_to_prune_the_question_stays_in_sight() -> None:
+    step = PruneStep("context_1.jsonl", "delete", 4_100_000, 4_100_000, "revert", NOW - 7200, "undo")
+    found = dataclasses.replace(PRUNING, steps=(step,) * 300)
+    app = Stage(Rotations)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await proposed(pilot, found)
+        shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert "Prune 300 rotations?" in shown and "Undo would reach 300 steps" in shown
+        assert "keep everything" in shown and "delete 300" in shown
+        assert shown.count("undo goes there") > 10
 
 
 async def test_within_the_budget_pruning_only_says_how_it_stands() -> None:

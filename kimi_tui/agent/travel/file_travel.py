@@ -66,17 +66,17 @@ class Travelled:
 
 def undo_move(context: Context, files: Files) -> Move | None:
     """What taking back the last jump means, or the last time that files alone were put back; None: nothing to undo."""
-    alone, target = files.undoable(last_switch(context)), context.undo_target()
+    alone, target = files.undoing(context.timeline).next_undo, context.undo_target()
     if alone is not None:
         return Move("only_undone", [alone], of=alone.n)
     return None if target is None else Move("undo", files.moved_with(target.id))
 
 
 def redo_move(context: Context, files: Files) -> Move | None:
-    alone, target = files.redoable(last_switch(context)), context.redo_target()
-    if alone is not None:
-        return Move("only", [alone], of=alone.n)
-    return None if target is None else Move("redo", files.moved_with(target.id))
+    moves, target = files.undoing(context.timeline), context.redo_target()
+    if moves.next_redo is not None:
+        return Move("only", [moves.next_redo], of=moves.next_redo.n)
+    return None if target is None or not moves.redo else Move("redo", files.moved_with(target.id))
 
 
 async def travel(
@@ -91,7 +91,7 @@ async def travel(
     left, made, why_not = context.timeline.live_id, None, ""
     try:
         if move.passages is not None:
-            made = await files.take_back(move.passages, move.why, overwrite=overwrite, of=move.of)
+            made = await files.take_back(move.passages, move.why, live=left, overwrite=overwrite, of=move.of)
             why_not = "they are not recorded here" if made is None and move.insists else ""
     except (Fault, OSError) as fault:
         if move.insists:
@@ -114,12 +114,6 @@ async def travel_and_tell(
         report(desk, done.files)
     elif done.why_not:
         desk.emit(Noticed(f"the files stay as they are: {done.why_not}", "warning"))
-
-
-def last_switch(context: Context) -> float:
-    """When time was moved last, in seconds since the epoch."""
-    last = context.timeline.last
-    return last.at if last is not None else 0.0
 
 
 def report(desk: Desk, result: RestoreResult) -> None:

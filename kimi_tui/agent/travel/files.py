@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from kimi_tui.context import CheckpointMark
+from kimi_tui.agent.travel.undoing import Undoing
+from kimi_tui.context import CheckpointMark, Timeline
 from kimi_tui.faults import Fault
 from kimi_tui.protocol.views import DiffView, FileTouched
 from kimi_tui.session import Session
@@ -24,6 +25,7 @@ from kimi_tui.session.snapshots import (
     Limits,
     Passage,
     RestoreResult,
+    Snapshot,
     SnapshotLog,
     Snapshots,
     Stretch,
@@ -148,13 +150,9 @@ class Files:
         moved = self._book.left(timeline)
         return None if moved is None else [passage for passage in self._book.passages if passage.n >= moved.n]
 
-    def undoable(self, since: float) -> Passage | None:
-        """The newest restore of files alone after that time, if it still stands."""
-        return self._book.undoable(since)
-
-    def redoable(self, since: float) -> Passage | None:
-        """The newest restore of files alone after that time, if it was one that took another back."""
-        return self._book.redoable(since)
+    def undoing(self, timeline: Timeline) -> Undoing:
+        """What undo and redo would do, with the restores of files alone among the jumps."""
+        return Undoing.of(timeline, self._book.alone)
 
     async def touched(self, passages: Sequence[Passage]) -> tuple[FileTouched, ...]:
         """What taking these passages back would change on the disk."""
@@ -172,9 +170,16 @@ class Files:
         return None if wish is None else await self._snapshots.text_of(wish)
 
     async def take_back(
-        self, passages: Sequence[Passage], why: Why, *, overwrite: Sequence[str] = (), of: int | None = None
+        self,
+        passages: Sequence[Passage],
+        why: Why,
+        *,
+        live: str = "",
+        overwrite: Sequence[str] = (),
+        of: int | None = None,
     ) -> tuple[Passage, RestoreResult] | None:
-        """Take back what was done to files in these passages; be it nothing, this moment can be come back to.
+        """Take back what was done to files in these passages, while that timeline is `live`; be it nothing, this moment
+        can be come back to.
 
         None when files are not recorded. Raises Fault, OSError before anything is touched. Must not be cut short."""
         async with self._beginning:  # a subagent that is about to change something waits
@@ -182,10 +187,15 @@ class Files:
             spans = await self._spans(passages)
             if not spans and not self._recording:
                 return None
-            at = self._clock()
-            result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite))
-            passage = Passage(why=why, at=at, before=result.before.id, after=result.after.id, of=of)
-            return await asyncio.to_thread(self._book.begin, passage), result
+            passage = Passage(why=why, at=self._clock(), of=of, live=live)
+            begun: list[Passage] = []
+
+            def begin(present: Snapshot) -> None:
+                begun.append(self._book.begin(msgspec.structs.replace(passage, before=present.id)))
+
+            result = await self._snapshots.take_back(spans, overwrite=frozenset(overwrite), begun=begin)
+            await asyncio.to_thread(self._book.add, begun[0].n, after=result.after.id)
+            return begun[0], result
 
     async def went_with(self, passage: Passage, timeline: str) -> None:
         """A restore went with leaving this timeline: whoever takes that back takes back both."""

@@ -50,6 +50,12 @@ def _keep_beside(desk: Desk) -> None:
         desk.keep_state()
 
 
+async def begin(desk: Desk) -> None:
+    """Before the session is written to: what the screen knows by its place in the file is told anew if that moves."""
+    if await desk.begin():
+        await shown_anew(desk)
+
+
 async def shown_anew(desk: Desk) -> None:
     """The same time, other rows or other entries: read everything again and tell the screen."""
     desk.transcript, event = await asyncio.to_thread(projected, desk)
@@ -81,17 +87,18 @@ def projected(
 def undo_words(desk: Desk) -> str:
     """What `Undo` would take back now; empty when nothing."""
     timeline = desk.context.timeline
-    if desk.files.undoable(timeline.last.at if timeline.last else 0.0):
+    if desk.files.undoing(timeline).next_undo is not None:
         return "putting the files back"
     return _words(timeline, timeline.live) if desk.context.undo_target() else ""
 
 
 def redo_words(desk: Desk) -> str:
     """What `Redo` would do again; empty when nothing."""
-    last, target = desk.context.timeline.last, desk.context.redo_target()
-    if desk.files.redoable(last.at if last else 0.0):
+    timeline, target = desk.context.timeline, desk.context.redo_target()
+    moves = desk.files.undoing(timeline)
+    if moves.next_redo is not None:
         return "putting the files back"
-    return _words(desk.context.timeline, target) if target else ""
+    return _words(timeline, target) if target and moves.redo else ""
 
 
 def _words(timeline: Timeline, node: Node) -> str:

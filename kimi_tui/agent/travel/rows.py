@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kimi_tui.agent.gauge import Scale
 from kimi_tui.agent.marks import mark_of, said, unwrapped
 from kimi_tui.agent.transcript import View
-from kimi_tui.agent.travel.spans import Span, last_span, owner, prompt_of, spans
+from kimi_tui.agent.travel.spans import Span, last_spans, owner, prompt_of, spans
 from kimi_tui.context import CheckpointMark, Context, Projection, Switch, Timeline
 from kimi_tui.protocol.messages import Message, ToolCall
 from kimi_tui.protocol.views import SwitchView, TimelineRow, ToolView
@@ -64,12 +64,10 @@ def rotation_path(desk: Desk, file: str) -> Path:
     return desk.context.file_backend.parent / file
 
 
-def newest_row(desk: Desk) -> TimelineRow:
-    """The row of the step that is under way. There is one: a checkpoint was set."""
+def newest_rows(desk: Desk) -> Iterator[TimelineRow]:
+    """From the row of the step that is under way on. There is one: a checkpoint was set."""
     context = desk.context
-    span = last_span(context.history, context.checkpoints)
-    assert span is not None
-    return _live(desk, desk.scale).row(span)
+    return map(_live(desk, desk.scale).row, last_spans(context.history, context.checkpoints))
 
 
 def all_rows(desk: Desk) -> tuple[TimelineRow, ...]:
@@ -152,11 +150,14 @@ def lineage(timeline: Timeline, marks: Sequence[CheckpointMark], length: int) ->
 
 
 def _landing(switch: Switch, marks: Sequence[CheckpointMark], length: int) -> int:
+    """A system prompt that came later has moved all records away from where they were then: checkpoints before the one
+    that the jump went to are before it all the same."""
     if switch.parent is None:
         return 0
     if switch.offset is None:
         return min(switch.messages[1], length)
-    after = (mark.history_index for mark in marks if mark.offset >= (switch.offset or 0))
+    first, number = switch.offset, switch.checkpoint or 0
+    after = (mark.history_index for mark in marks if mark.offset >= first and mark.id >= number)
     return next(after, min(switch.messages[1], length))
 
 

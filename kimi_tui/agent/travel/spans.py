@@ -42,14 +42,13 @@ def spans(history: Sequence[Message], marks: Sequence[CheckpointMark], first: in
         begin = end
 
 
-def last_span(history: Sequence[Message], marks: Sequence[CheckpointMark]) -> Span | None:
-    """The newest span; looks at no more of the history than it covers."""
-    if not marks:
-        return None
-    begin = len(marks) - 1
-    while begin > 0 and not begins(history, marks, begin):
-        begin -= 1
-    return _span(history, marks, begin, len(marks))
+def last_spans(history: Sequence[Message], marks: Sequence[CheckpointMark]) -> Iterator[Span]:
+    """The spans from the newest on; looks at no more of the history than those cover that are asked for."""
+    end = len(marks)
+    while end > 0:
+        begin = owner(history, marks, end - 1)
+        yield _span(history, marks, begin, end)
+        end = begin
 
 
 def begins(history: Sequence[Message], marks: Sequence[CheckpointMark], index: int) -> bool:

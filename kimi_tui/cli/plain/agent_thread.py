@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 
 from kimi_tui.protocol.commands import Close, Command
@@ -20,6 +21,8 @@ class AgentThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._work: asyncio.Task[None] | None = None
         self._port: AgentPort | None = None
+        self.on_event: Callable[[], None] = lambda: None
+        """Called in the agent's thread after each event."""
         self._thread = threading.Thread(target=self._run, name="agent", daemon=True)
 
     def start(self) -> None:
@@ -42,6 +45,17 @@ class AgentThread:
         except Empty:
             return None
 
+    def at_hand(self) -> Event | None:
+        """The same, but does not wait."""
+        try:
+            return _told(self._events.get_nowait())
+        except Empty:
+            return None
+
+    def has_said(self) -> bool:
+        """Whether an event is at hand."""
+        return not self._events.empty()
+
     def close(self) -> None:
         """End it; what it says until `Closed` can still be read. One that is not there yet never comes."""
         if self._port is not None:
@@ -56,9 +70,9 @@ class AgentThread:
         try:
             asyncio.run(self._serve())
         except asyncio.CancelledError:
-            self._events.put(Closed())
+            self._put(Closed())
         except BaseException as fault:
-            self._events.put(fault)
+            self._put(fault)
 
     async def _serve(self) -> None:
         self._loop, self._work = asyncio.get_running_loop(), asyncio.current_task()
@@ -72,7 +86,11 @@ class AgentThread:
 
     async def _read(self, port: AgentPort) -> None:
         async for event in port.events():
-            self._events.put(event)
+            self._put(event)
+
+    def _put(self, event: Event | BaseException) -> None:
+        self._events.put(event)
+        self.on_event()
 
 
 def _told(event: Event | BaseException) -> Event:

@@ -7,15 +7,30 @@ from difflib import SequenceMatcher
 
 from kimi_tui.literal import one_line
 from kimi_tui.protocol.commands import AnswerApproval, AnswerCompaction, AnswerQuestion
-from kimi_tui.protocol.events import CompactionProposed, QuestionAsked
+from kimi_tui.protocol.events import ApprovalRequested, CompactionProposed, Event, QuestionAsked
 from kimi_tui.protocol.views import ApprovalView, DiffView, QuestionView
 
-Ask = Callable[[str], str]
-"""Shows a prompt, returns the line. Raises `EOFError` and `KeyboardInterrupt`."""
+Ask = Callable[..., str]
+"""Shows a prompt, and a draft to be edited when there is one; returns the line. Raises `EOFError` and
+`KeyboardInterrupt`."""
 Say = Callable[[Sequence[str]], None]
+Edit = Callable[[str], str | None]
+"""What the user's own editor makes of a text; None when nothing came of it."""
 
 _AROUND = 2
 """Equal lines shown around a change."""
+
+
+def lines_of(event: Event) -> Iterator[str]:
+    """What is asked, without asking; nothing for an event that asks nothing."""
+    match event:
+        case ApprovalRequested(view):
+            yield from approval_lines(view)
+        case QuestionAsked():
+            for question in event.questions:
+                yield from question_lines(question)
+        case CompactionProposed():
+            yield from proposal_lines(event)
 
 
 def approve(view: ApprovalView, say: Say, ask: Ask) -> AnswerApproval:
@@ -35,7 +50,7 @@ def approval_lines(view: ApprovalView) -> Iterator[str]:
         yield "This lies outside the allowed folders."
     yield from (f"    {line}" for line in view.detail.splitlines())
     for diff in view.diffs:
-        yield from _diff(diff)
+        yield from diff_lines(diff)
     yield "1. yes, this once"
     if not view.explicit:
         yield f"2. yes, and always for this session{f': {one_line(view.rule)}' if view.rule else ''}"
@@ -58,7 +73,8 @@ def approval_answer(view: ApprovalView, text: str) -> AnswerApproval | None:
     return AnswerApproval(view.request_id, "reject", text.strip())
 
 
-def _diff(diff: DiffView) -> Iterator[str]:
+def diff_lines(diff: DiffView) -> Iterator[str]:
+    """What changes in a file, with a few lines around it."""
     old, new = diff.before.split("\n"), diff.after.split("\n")
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
         yield f"{one_line(diff.path)}, line {group[0][3] + diff.first_line}:"
@@ -70,7 +86,7 @@ def _diff(diff: DiffView) -> Iterator[str]:
             yield from (f"    + {line}" for line in new[j1:j2])
 
 
-def review(event: CompactionProposed, say: Say, ask: Ask) -> AnswerCompaction:
+def review(event: CompactionProposed, say: Say, ask: Ask, edit: Edit) -> AnswerCompaction:
     """Show the summary; a text in place of a number asks for another one, and says what it shall keep."""
     say([*proposal_lines(event)])
     while True:
@@ -81,9 +97,14 @@ def review(event: CompactionProposed, say: Say, ask: Ask) -> AnswerCompaction:
                 return AnswerCompaction("redo", focus=event.focus)
             case "3" | "3.":
                 return AnswerCompaction("cancel")
+            case "4" | "4.":
+                if written := edit(event.summary):
+                    return AnswerCompaction("accept", written)
+                say(["Nothing was written: the summary stands as it is."])
             case text if text and not text.isdecimal():
                 return AnswerCompaction("redo", focus=text)
-        say(["Please answer with a number."])
+            case _:
+                say(["Please answer with a number."])
 
 
 def proposal_lines(event: CompactionProposed) -> Iterator[str]:
@@ -95,6 +116,7 @@ def proposal_lines(event: CompactionProposed) -> Iterator[str]:
     yield "1. put it in their place"
     yield "2. write another one"
     yield "3. leave everything as it is"
+    yield "4. change it in your editor, then put it in their place"
 
 
 def answer(event: QuestionAsked, say: Say, ask: Ask) -> AnswerQuestion:

@@ -6,15 +6,24 @@ import contextlib
 import os
 import select
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from io import TextIOWrapper
 from typing import Any
 
+from kimi_tui.cli.plain.giving_way import POSSIBLE, GivingWay
+from kimi_tui.faults import Fault
 from kimi_tui.literal import literal
 
 PROMPT, MORE = "> ", ". "
 _LONGEST = 1 << 16
 """Bytes of a line; a terminal's own limit is far lower."""
+
+
+def require_keyboard() -> None:
+    """Raise `Fault` unless somebody can type."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Fault("standard input is not a terminal.", hint="Without one: kimi-tui -p PROMPT.")
 
 
 class Console:
@@ -27,11 +36,48 @@ class Console:
         self.hears = os.name == "posix" and sys.stdin.isatty()
         """Whether it can be told what is typed while something runs."""
         self._readline = _readline() if sys.stdin.isatty() and sys.stdout.isatty() else None
+        self._giving: GivingWay | None = None
+        self._at_prompt = False
+        self._lines: list[str] = []
+        """Of the prompt that is being typed, without the last one."""
+        self._held: list[str] = []
+
+    def give_way(self, waiting: Callable[[], bool], heed: Callable[[], bool]) -> Callable[[], None]:
+        """From now on `prompt` raises `GaveWay` when `heed` says so. It is asked when there is something `waiting` and
+        the function that is returned was called, from any thread. Without readline nobody knows what has been typed:
+        nothing gives way."""
+        if self._readline is None or not POSSIBLE:
+            return lambda: None
+        self._giving = GivingWay(waiting, heed, self._readline.get_line_buffer)
+        return self._giving.ring
 
     def say(self, lines: Iterable[str]) -> None:
-        """Print texts of anybody's; each may hold several lines."""
-        for line in lines:
+        """Print texts of anybody's; each may hold several lines. While a line is typed they are held back."""
+        if self._at_prompt:
+            self._held += lines
+            return
+        held, self._held = self._held, []
+        for line in (*held, *lines):
             print(literal(line), flush=True)
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was said while a line is typed."""
+        return bool(self._held)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the prompt goes on in another line."""
+        return bool(self._lines)
+
+    def begun(self) -> bool:
+        """Whether something is typed and not sent yet. To be asked while it is typed."""
+        return bool(self._lines or (self._readline is not None and self._readline.get_line_buffer()))
+
+    def release(self) -> None:
+        """Leave the line that gave way, and say what was held back."""
+        print(flush=True)
+        self.say(())
 
     def recall(self, prompts: Iterable[str]) -> None:
         """These can be fetched with the arrow keys, the last one first."""
@@ -42,12 +88,19 @@ class Console:
     def prompt(self, draft: str = "") -> str:
         """What the user has to say: one line, or several where each but the last ends in a backslash.
 
-        Raises `EOFError` and `KeyboardInterrupt`."""
-        lines = [self.ask(PROMPT, draft)]
-        while lines[-1].endswith("\\"):
-            lines[-1] = lines[-1][:-1]
-            lines.append(self.ask(MORE))
-        text = "\n".join(lines)
+        Raises `EOFError` and `KeyboardInterrupt`, and `GaveWay`: then the next call goes on with the lines so far."""
+        self._at_prompt = True
+        try:
+            while (line := self.ask(MORE if self._lines else PROMPT, draft)).endswith("\\"):
+                self._lines.append(line[:-1])
+                draft = ""
+        except KeyboardInterrupt:
+            self._lines.clear()
+            raise
+        finally:
+            self._at_prompt = False
+        text = "\n".join([*self._lines, line])
+        self._lines.clear()
         self.recall([text])
         return text
 
@@ -64,17 +117,25 @@ class Console:
 
     def ask(self, prompt: str, draft: str = "") -> str:
         """One line. `draft` stands in it already, where it can be edited; else it is shown above."""
-        if not draft:
-            return input(prompt)
-        if self._readline is None or "\n" in draft:
+        if draft and (self._readline is None or "\n" in draft):
             print(literal(draft), flush=True)
+            draft = ""
+        if self._readline is None:
             return input(prompt)
-        readline = self._readline
-        readline.set_startup_hook(lambda: readline.insert_text(literal(draft)))
+        self._readline.set_startup_hook(partial(self._begin, draft))
         try:
             return input(prompt)
         finally:
-            readline.set_startup_hook()
+            if self._giving is not None:
+                self._giving.end()
+            self._readline.set_startup_hook()
+
+    def _begin(self, draft: str) -> None:
+        """Readline has an empty line and waits for the first key."""
+        if draft and self._readline is not None:
+            self._readline.insert_text(literal(draft))
+        if self._giving is not None and self._at_prompt:
+            self._giving.begin()  # the very last thing: from here on the line can be broken off
 
 
 def _readline() -> Any:

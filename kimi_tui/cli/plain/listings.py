@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from kimi_tui.cli.progress import size
+from kimi_tui.faults import Fault
 from kimi_tui.literal import one_line, shortened
 from kimi_tui.protocol.events import ContextMeasured, ModelsListed, TimelinesCompared
 from kimi_tui.protocol.views import (
@@ -64,7 +66,8 @@ def timeline(rows: Sequence[TimelineRow]) -> Iterator[str]:
 def _row(row: TimelineRow) -> str:
     if row.kind == "switch" and row.switch:
         left = f", left {row.switch.file}" if row.switch.file else ""
-        return f"jump: {_JUMPS.get(row.switch.why, row.switch.why)}{left}"
+        note = f": {shortened(row.switch.note, _WIDTH)}" if row.switch.note else ""
+        return f"jump: {_JUMPS.get(row.switch.why, row.switch.why)}{left}{note}"
     if row.kind == "rotation":
         return f"rotation {row.file}: {row.messages} messages, {size(row.size)}"
     name = f" «{row.name}»" if row.name else ""
@@ -75,18 +78,26 @@ def _row(row: TimelineRow) -> str:
 
 def preview(view: RevertPreview) -> Iterator[str]:
     """What would go."""
-    where = "Going over to" if view.file else "Going back to"
-    fewer = f"{abs(view.tokens):,} tokens{' more than now' if view.tokens < 0 else ''}"
-    yield (
-        f"{where} checkpoint {view.checkpoint} drops {view.steps} steps, {view.messages} messages, "
-        f"{view.tool_calls} tool calls, {fewer}."
-    )
+    yield _would_go(view)
     for file in view.files:
         fate = f", would be {file.change}" if file.change and not file.changed_since else ""
         changed = ", edited since by somebody else: stays as it is" if file.changed_since else ""
         yield f"    written meanwhile: {one_line(file.path)}{changed or fate}"
     for task in view.tasks:
         yield f"    still runs: {one_line(task)}"
+
+
+def _would_go(view: RevertPreview) -> str:
+    tokens = f"{abs(view.tokens):,} tokens"
+    if view.checkpoint is None:
+        change = f"{tokens} {'more' if view.tokens < 0 else 'fewer'} than now" if view.tokens else "as many tokens"
+        return f"Restoring {view.file} makes all of it the live timeline: {change}. The present is kept in a rotation."
+    where = f"Going over to checkpoint {view.checkpoint} of {view.file}" if view.file else "Going back to checkpoint"
+    where += "" if view.file else f" {view.checkpoint}"
+    return (
+        f"{where} drops {view.steps} steps, {view.messages} messages, {view.tool_calls} tool calls, "
+        f"{tokens}{' more than now' if view.tokens < 0 else ''}."
+    )
 
 
 def rotations(found: Sequence[RotationView]) -> Iterator[str]:
@@ -100,7 +111,7 @@ def rotations(found: Sequence[RotationView]) -> Iterator[str]:
             f"{each.tokens:,} tokens, {size(each.size)}{marks}"
         )
     if found:
-        yield "/restore FILE makes one live again, /diff now FILE compares."
+        yield "/read FILE shows one, /restore FILE makes it live again, /diff now FILE compares."
 
 
 def context(event: ContextMeasured) -> Iterator[str]:
@@ -143,8 +154,13 @@ def tasks(found: Sequence[TaskView]) -> Iterator[str]:
 def servers(found: Sequence[McpServerView]) -> Iterator[str]:
     for each in found:
         error = f", {each.error}" if each.error else ""
-        yield one_line(f"{each.name}: {each.state}, {len(each.tools)} tools, {each.transport} {each.target}{error}")
-    yield "/mcp restart NAME starts one anew." if found else "No tool servers are configured."
+        state = "sign in" if each.state == "locked" else each.state
+        yield one_line(f"{each.name}: {state}, {len(each.tools)} tools, {each.transport} {each.target}{error}")
+    yield (
+        "/mcp restart NAME starts one anew, /mcp sign-in NAME has you sign in."
+        if found
+        else "No tool servers are configured."
+    )
 
 
 def compared(event: TimelinesCompared) -> Iterator[str]:
@@ -162,8 +178,30 @@ def entries(found: Sequence[Entry], start: int) -> Iterator[str]:
 
 def entry_line(entry: Entry) -> str:
     """One block of the chat on one line."""
+    if entry.switch is not None and not entry.text:
+        return switch_line(entry.switch)
     return tool_line(entry.tool) if entry.tool else f"{entry.kind}: {shortened(entry.text, _WIDTH)}"
 
 
 def _when(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def examined(path: str) -> Iterator[str]:
+    """What the doctor says of a session."""
+    from kimi_tui.session.checkup import look_over, told
+
+    try:
+        yield from told(look_over(Path(path) / "context.jsonl"))
+    except (Fault, OSError) as fault:
+        yield str(fault)
+
+
+def note(rows: list[TimelineRow], row: TimelineRow) -> None:
+    """Newest first; a step's row takes the place of what was known of it."""
+    same = (each.kind == row.kind and each.file == row.file and each.offset == row.offset for each in rows)
+    place = next((index for index, found in enumerate(same) if found), None)
+    if place is None:
+        rows.insert(0, row)
+    else:
+        rows[place] = row

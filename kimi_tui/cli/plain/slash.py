@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from kimi_tui.cli.plain import rotations
 from kimi_tui.protocol import commands as cmd
 from kimi_tui.protocol import events as ev
 from kimi_tui.ui import slash
 from kimi_tui.ui.state import ScreenState
 
 HERE: dict[str, tuple[str, str]] = {
-    "restore": ("FILE", "make a rotation live again"),
+    "restore": ("FILE[@N]", "say what making a rotation live again would change, and ask"),
+    "rotations": (rotations.USAGE, "list the files that jumps left behind, or look after them"),
     "diff": ("LEFT RIGHT", "compare two points: now, now@N, context_2.jsonl, context_2.jsonl@N"),
     "name": ("N [TEXT]", "name a checkpoint"),
     "read": ("FILE", "the conversation in a rotation"),
@@ -19,9 +21,13 @@ HERE: dict[str, tuple[str, str]] = {
     "pin": ("N", "compactions keep entry N word for word"),
     "unpin": ("N", "compactions need not keep entry N any more"),
     "drop": ("N", "take the result of the tool call in entry N out of the context"),
+    "queue": ("[edit N TEXT | take N | drop N]", "what waits while a turn runs"),
     "snooze": ("", "no more warnings of a compaction until the context has grown"),
     "tasks": ("[ID | stop ID]", "background tasks, the output of one, the end of one"),
-    "mcp": ("[restart NAME]", "connected tool servers"),
+    "mcp": (
+        "[restart NAME | sign-in NAME | answer NAME ADDRESS | sign-out NAME]",
+        "connected tool servers; signing in to one, and where the browser ended up when it cannot come back by itself",
+    ),
     "doctor": ("", "check the files of this session"),
 }
 """What has keys on the screen, and so no slash command there."""
@@ -39,6 +45,9 @@ SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.StopTask: (ev.TasksChanged,),
     cmd.ListMcp: (ev.McpChanged,),
     cmd.RestartMcp: (ev.McpChanged,),
+    cmd.SignInMcp: (ev.McpChanged,),
+    cmd.AnswerSignInMcp: (ev.McpChanged,),
+    cmd.SignOutMcp: (ev.McpChanged,),
     cmd.PreviewRevert: (ev.RevertPreviewed,),
     cmd.RevertTo: (ev.TranscriptReset,),
     cmd.Undo: (ev.TranscriptReset,),
@@ -52,6 +61,10 @@ SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.LoadEntries: (ev.EntriesLoaded,),
     cmd.NameCheckpoint: (ev.TranscriptReset,),
     cmd.ListRotations: (ev.RotationsListed,),
+    cmd.ChangeRotation: (ev.RotationsListed,),
+    cmd.ProposePruning: (ev.PruningProposed,),
+    cmd.PruneRotations: (ev.RotationsListed,),
+    cmd.PreviewFile: (ev.FilePreviewed,),
     cmd.ReadRotation: (ev.RotationRead,),
     cmd.CompareTimelines: (ev.TimelinesCompared,),
     cmd.MeasureContext: (ev.ContextMeasured,),
@@ -64,7 +77,12 @@ SETTLED: dict[type[cmd.Command], tuple[type[ev.Event], ...]] = {
     cmd.SetMode: (ev.ModesChanged,),
     cmd.SetTitle: (ev.TitleChanged,),
 }
-"""Which event tells that a command has been carried out. A `Noticed` does for all: it says why not, or that."""
+"""Which event tells what became of a command."""
+
+AT_ONCE = frozenset(
+    (cmd.SendPrompt, cmd.RunSlash, cmd.Compact, cmd.SnoozeCompaction, cmd.LoadEntries, cmd.DraftNote, cmd.StopDraft)
+)
+"""Commands that no `Settled` follows. Of these a `Noticed` says why not, or that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +94,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The conversation does this itself: `timeline`, `rewind`, `sessions`, `exit`."""
+    """The conversation does this itself: `timeline`, `rewind`, `restore`, `sessions`, `exit`."""
 
     name: str
     argument: str = ""
@@ -105,6 +123,8 @@ def read(text: str, state: ScreenState) -> cmd.Command | Said | Wanted:
 def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
     words = argument.split()
     match word, words:
+        case "queue", _:
+            return Wanted(word, argument)
         case (("tasks" | "mcp" | "doctor" | "entries"), []):
             return Wanted(word)
         case "entries", [count] if count.isdecimal():
@@ -121,8 +141,16 @@ def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
             return cmd.ReadTask(task)
         case "mcp", ["restart", server]:
             return cmd.RestartMcp(server)
+        case "mcp", ["sign-in", server]:
+            return cmd.SignInMcp(server)
+        case "mcp", ["answer", server, address]:
+            return cmd.AnswerSignInMcp(server, address)
+        case "mcp", ["sign-out", server]:
+            return cmd.SignOutMcp(server)
         case "restore", [file]:
-            return cmd.RestoreRotation(file)
+            return Wanted(word, file)
+        case "rotations", _ if command := rotations.meant(words):
+            return command
         case "read", [file]:
             return cmd.ReadRotation(file)
         case "diff", [left, right]:
@@ -134,7 +162,6 @@ def _here(word: str, argument: str) -> cmd.Command | Said | Wanted:
 
 _ASKED: dict[str, Callable[[], cmd.Command]] = {
     "context": cmd.MeasureContext,
-    "rotations": cmd.ListRotations,
     "model": cmd.ListModels,
 }
 

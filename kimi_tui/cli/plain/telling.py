@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from kimi_tui.cli.answer import ENDS, sentence
-from kimi_tui.cli.plain import listings
+from kimi_tui.cli.plain import listings, rotations
 from kimi_tui.cli.plain.speaking import Speaker
 from kimi_tui.cli.progress import size
 from kimi_tui.literal import one_line
@@ -142,6 +142,8 @@ class Telling:
                 yield from (*islice(listings.tasks([task]), 1), output.rstrip())
             case ev.TasksChanged(tasks):
                 yield from self._tasks_that_changed(tasks)
+            case ev.ServerAwaited(server) if server:
+                yield one_line(f"Waiting for the server {server}. Ctrl+C stops it.")
             case ev.McpChanged(servers):
                 yield from self._servers_that_changed(servers)
 
@@ -155,7 +157,13 @@ class Telling:
         for server in servers:
             if server.state == "failed" and self._states.get(f"mcp {server.name}") != "failed":
                 yield one_line(f"The tool server {server.name} failed: {server.error}")
+            if server.sign_in_at and self._states.get(f"sign in {server.name}") != server.sign_in_at:
+                yield f"Sign in to {one_line(server.name)} at this address, with any browser: {server.sign_in_at}"
+                yield f"A browser elsewhere ends on a page that cannot be reached: /mcp answer {server.name} ADDRESS"
+            if server.state == "ready" and self._states.get(f"mcp {server.name}") == "locked":
+                yield one_line(f"The tool server {server.name} is ready.")
             self._states[f"mcp {server.name}"] = server.state
+            self._states[f"sign in {server.name}"] = server.sign_in_at
 
     # --- time ---
 
@@ -193,6 +201,8 @@ class Telling:
                 yield from listings.compared(event)
             case ev.RevertPreviewed(preview):
                 yield from listings.preview(preview)
+            case ev.PruningProposed(pruning):
+                yield from rotations.proposed(pruning)
 
     def _words(self, event: ev.Event) -> Iterable[str]:
         match event:

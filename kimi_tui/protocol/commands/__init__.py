@@ -8,6 +8,7 @@ Jumps (`RevertTo`, `Undo`, `Redo`, `RestoreRotation`, `ClearContext`, `DropResul
 from kimi_tui.protocol.commands.base import Command
 from kimi_tui.protocol.commands.beside import (
     AnswerSignInMcp,
+    ListCommands,
     ListMcp,
     ReadSubagent,
     ReadTask,
@@ -89,6 +90,7 @@ __all__ = [
     "Fork",
     "Interrupt",
     "KeepDraft",
+    "ListCommands",
     "ListMcp",
     "ListModels",
     "ListRotations",

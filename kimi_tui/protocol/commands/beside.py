@@ -29,6 +29,11 @@ class ReadSubagent(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class ListCommands(Command):
+    """Has the skills looked at; answered by `CommandsChanged` when some came, changed or went."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListMcp(Command):
     """Answered by `McpChanged`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kimi_tui.protocol.events.base import Event
-from kimi_tui.protocol.views.beside import McpServerView, SubagentView, TaskView
+from kimi_tui.protocol.views.beside import McpServerView, ResourceView, SubagentView, TaskView
 from kimi_tui.protocol.views.chat import Entry
 
 
@@ -65,3 +65,17 @@ class McpChanged(Event):
     """All servers that are configured, as they stand."""
 
     servers: tuple[McpServerView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcesChanged(Event):
+    """What the servers that are ready have for reading."""
+
+    resources: tuple[ResourceView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAwaited(Event):
+    """A command waits for this server, until it is ready or Esc is pressed; empty: no more."""
+
+    server: str

@@ -115,6 +115,15 @@ class Noticed(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Settled(Event):
+    """All that a command led to has been told, be it done or refused. Only of those that are carried out beside the
+    inbox: what starts a turn, a compaction or a flow ends with their own events."""
+
+    command: str
+    """The name of its class."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed(Event):
     """The agent itself broke. Nothing on disk is lost; the screen stays."""
 

@@ -50,6 +50,8 @@ class StepEnded(Event):
 @dataclass(frozen=True, slots=True)
 class CheckpointCreated(Event):
     row: TimelineRow
+    before: TimelineRow | None = None
+    """The row below it, which is complete now: what its step has cost is no longer growing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Times are seconds since the epoch, durations are seconds, sizes are bytes, token
 """
 
 from kimi_tui.protocol.views.asking import ApprovalView, QuestionOption, QuestionView
-from kimi_tui.protocol.views.beside import McpServerView, McpState, SubagentView, TaskStatus, TaskView
+from kimi_tui.protocol.views.beside import McpServerView, McpState, ResourceView, SubagentView, TaskStatus, TaskView
 from kimi_tui.protocol.views.chat import DiffView, Entry, EntryKind, Outcome, ToolView
 from kimi_tui.protocol.views.flows import FlowKind, FlowNodeView, FlowView
 from kimi_tui.protocol.views.rotations import PruneStep, PruningView, RotationView
@@ -42,6 +42,7 @@ __all__ = [
     "PruningView",
     "QuestionOption",
     "QuestionView",
+    "ResourceView",
     "RevertPreview",
     "RotationView",
     "RowKind",

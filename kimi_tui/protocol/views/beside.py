@@ -74,6 +74,8 @@ class McpServerView:
     """The program, or the address without what could be a key."""
     tools: tuple[str, ...] = ()
     """As the model knows them: `mcp__<server>__<tool>`."""
+    originals: tuple[str, ...] = ()
+    """As the server calls them, in the same order."""
     prompts: tuple[str, ...] = ()
     """As the server calls them; the user's commands are `/mcp:<server>:<prompt>`."""
     resources: bool = False
@@ -88,3 +90,12 @@ class McpServerView:
     """The address where the user signs in, while that is waited for."""
     signed_in: bool = False
     """A sign-in is kept for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceView:
+    """Something of a server's that can be sent along with a prompt, as `@server:uri`."""
+
+    server: str
+    uri: str
+    name: str = ""

@@ -44,6 +44,8 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """For a restore that went with a switch: the timeline that was left."""
     of: int | None = None
     """The passage that this one took back."""
+    live: str = ""
+    """For a restore: the timeline that was live when it began."""
 
     @property
     def moment(self) -> float:
@@ -101,17 +103,11 @@ class SnapshotLog:
         """The restore that went with leaving this timeline."""
         return next((passage for passage in self.passages if passage.left == timeline), None)
 
-    def undoable(self, since: float) -> Passage | None:
-        """The newest restore of files alone after this time that was not taken back."""
-        passages = self.passages
-        taken_back = {passage.of for passage in passages}
-        standing = (each for each in passages if each.why == "only" and each.at > since and each.n not in taken_back)
-        return max(standing, key=lambda each: each.n, default=None)
-
-    def redoable(self, since: float) -> Passage | None:
-        """The newest restore of files alone after this time, if it was one that took another back."""
-        alone = [each for each in self.passages if each.why in ("only", "only_undone") and each.at > since]
-        return alone[-1] if alone and alone[-1].why == "only_undone" else None
+    @property
+    def alone(self) -> list[Passage]:
+        """Restores that went with no jump, and what took such back; oldest first. One whose jump was cut off (the
+        program was killed) is among them: only the files have moved."""
+        return [passage for passage in self.passages if passage.why != "step" and not passage.left]
 
     def _from(self, begins: Callable[[Passage], bool]) -> list[Passage]:
         passages = self.passages

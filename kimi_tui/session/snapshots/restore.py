@@ -106,12 +106,14 @@ class Restore:
         self._conflicts: list[Kept] = []
         self._failed: list[Kept] = []
 
-    def run(self, asked: Iterable[Wish]) -> Outcome:
-        """Raises GitFault before anything is touched; what the file system refuses is told in the outcome."""
+    def run(self, asked: Iterable[Wish], begun: Callable[[], object] = lambda: None) -> Outcome:
+        """Raises GitFault, and what `begun` raises, before anything is touched; what the file system refuses is told in
+        the outcome. `begun` is called right before the first change."""
         due = [wish for wish in asked if self._may(wish)]
         files = [(wish.path, wish.want) for wish in due if wish.want is not None and not _is_folder(wish.want)]
         folders = frozenset(wish.path for wish in due if _is_folder(wish.want))
         self._trees.require(want.oid for _, want in files)
+        begun()
         self._remove(
             [wish for wish in due if wish.want is None or _is_folder(wish.want) != _is_folder(wish.now)], folders
         )

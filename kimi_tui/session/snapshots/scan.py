@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,7 +60,7 @@ class Scan:
             changed = beside.submit(self._run, "diff-files", "-z", "--raw")
             others, folders = self.others(collapsed=True)
             self._changed(changed.result())
-        self._examine([path for path, mode in young.items() if self._mode(path) not in (mode, None)], known=True)
+        self._examine([path for path, mode in self._modes(young) if mode not in (young[path], None)], known=True)
         if any(leaves(self._ground.root / folder) is None for folder in (*folders, *self._replaced())):
             self.found.settled = False
             others = self._inside()
@@ -131,9 +131,13 @@ class Scan:
             elif known:
                 self.found.gone.add(path)
 
-    def _mode(self, path: str) -> int | None:
-        about = _about(self._ground.root / path)
-        return about.st_mode if about else None
+    def _modes(self, paths: Iterable[str]) -> Iterator[tuple[str, int | None]]:
+        """As plain text: right after a large tree was made this may be all of it, and paths as objects take as long
+        again as asking the disk."""
+        root = str(self._ground.root)
+        for path in paths:
+            about = _about(f"{root}/{path}")
+            yield path, about.st_mode if about else None
 
     def _unfit(self, path: str, about: os.stat_result) -> str:
         if stat.S_ISLNK(about.st_mode):
@@ -207,10 +211,10 @@ def usual_perms(found: Iterable[os.stat_result]) -> tuple[int, int]:
     return files.most_common(1)[0][0], programs.most_common(1)[0][0]
 
 
-def _about(path: Path) -> os.stat_result | None:
+def _about(path: Path | str) -> os.stat_result | None:
     """None for what is not there, and for what is neither a file nor a link."""
     try:
-        about = path.lstat()
+        about = os.lstat(path)
     except OSError:
         return None
     return about if stat.S_ISREG(about.st_mode) or stat.S_ISLNK(about.st_mode) else None

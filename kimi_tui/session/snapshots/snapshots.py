@@ -64,11 +64,18 @@ class Snapshots:
         return await self._run(lambda: self._touched(stretches))
 
     async def take_back(
-        self, stretches: Sequence[Stretch], *, overwrite: frozenset[str] = frozenset()
+        self,
+        stretches: Sequence[Stretch],
+        *,
+        overwrite: frozenset[str] = frozenset(),
+        begun: Callable[[Snapshot], object] = lambda _: None,
     ) -> RestoreResult:
         """Undo what was done in these stretches, oldest first, and nothing else. The result is one more stretch:
-        taking that back undoes this. Raises GitFault, Refused, OSError before anything is touched."""
-        return await self._run(lambda: self._take_back(stretches, None, overwrite))
+        taking that back undoes this. Raises GitFault, Refused, OSError before anything is touched.
+
+        `begun` is told, in the worker, how files are right before the first of them changes: whoever writes that down
+        can take back what a crash cuts off."""
+        return await self._run(lambda: self._take_back(stretches, None, overwrite, begun))
 
     async def restore(
         self, snapshot: str, *, paths: Sequence[str] | None = None, overwrite: frozenset[str] = frozenset()
@@ -132,13 +139,17 @@ class Snapshots:
         return self._take_back([Stretch(snapshot, last or snapshot)], paths, overwrite)
 
     def _take_back(
-        self, stretches: Sequence[Stretch], paths: Sequence[str] | None, overwrite: frozenset[str]
+        self,
+        stretches: Sequence[Stretch],
+        paths: Sequence[str] | None,
+        overwrite: frozenset[str],
+        begun: Callable[[Snapshot], object] = lambda _: None,
     ) -> RestoreResult:
         before = self._store.take(durable=True)
         asked = wishes(self._store.trees, stretches, before.id)
         if paths is not None:
             asked = [wish for wish in asked if wish.path in paths]
-        outcome = Restore(self._disk, self._store.trees, overwrite).run(asked)
+        outcome = Restore(self._disk, self._store.trees, overwrite).run(asked, lambda: begun(before))
         after = self._store.take()
         return RestoreResult(before, after, outcome.written, outcome.removed, outcome.conflicts, outcome.failed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Sequence
 
@@ -13,27 +14,27 @@ from kimi_tui.protocol import events as ev
 from kimi_tui.protocol.views import Entry
 from kimi_tui.ui import slash, toasts
 from kimi_tui.ui.asks import Do, Edit, Submit
-from kimi_tui.ui.screens.keyboard import Keyboard
+from kimi_tui.ui.markdown import warm_up
+from kimi_tui.ui.screens.queueing import Queueing
 from kimi_tui.ui.state import answered, apply
 from kimi_tui.ui.widgets.activity import Activity
 from kimi_tui.ui.widgets.asking import Asking
 from kimi_tui.ui.widgets.editor import Editor
-from kimi_tui.ui.widgets.queue import Kind, Queue
+from kimi_tui.ui.widgets.prompt import Prompt
+from kimi_tui.ui.widgets.queue import Queue
 from kimi_tui.ui.widgets.reader import Reader
 from kimi_tui.ui.widgets.timeline import Timeline
 from kimi_tui.ui.widgets.todos import Todos
 from kimi_tui.ui.widgets.transcript import Transcript
 
-_FORMS: dict[Kind, type[cmd.SendPrompt] | type[cmd.Steer]] = {"steers": cmd.Steer, "prompts": cmd.SendPrompt}
 
-
-class ChatScreen(Keyboard):
+class ChatScreen(Queueing):
     """See the module."""
 
     _returned = ""
     """The prompt that the last jump put back into the box."""
-    _taking: Queue.Taken | None = None
-    """What is on its way out of the queue, to be edited."""
+    _warm = False
+    """What draws answers is loaded."""
 
     # --- events --------------------------------------------------------------------------------------------------
 
@@ -42,7 +43,7 @@ class ChatScreen(Keyboard):
         before = self.state
         for event in batch:
             self.conversation.apply(event)
-            for note in toasts.of(event, self.state.tasks):
+            for note in toasts.of(event, self.state.tasks, self.names("undo", "alt+u")):
                 self.notify(note.text, severity=note.severity, markup=False)
             self.state = apply(self.state, event)
             self._timeline(event)
@@ -73,10 +74,15 @@ class ChatScreen(Keyboard):
                 if event.switch is not None:
                     self.sidebar.time_moved()
                 gc.freeze()
-            case ev.CheckpointCreated(row):
+            case ev.CheckpointCreated(row, before):
+                if before is not None:
+                    timeline.update_row(before)
                 timeline.add_row(row)
             case ev.StepEnded(row=row):
                 timeline.update_row(row)
+            case ev.TurnStarted() if not self._warm:
+                self._warm = True
+                self.run_worker(asyncio.to_thread(warm_up), group="warm up")
             case ev.EntriesLoaded():
                 self.entries_loaded()
             case ev.ImagesLoaded(index, images):
@@ -98,7 +104,7 @@ class ChatScreen(Keyboard):
             case ev.SessionsListed() if self.is_current and not self.conversation.stored:
                 self.do("sessions")  # started in order to pick one
             case ev.PromptReturned():
-                self._returned_to_prompt(event)
+                self.returned_to_prompt(event)
             case ev.TurnEnded():
                 if entry := toasts.ended(event, walking=self.state.walking):
                     self.conversation.say(entry)
@@ -106,8 +112,8 @@ class ChatScreen(Keyboard):
                 self.conversation.say(toasts.walked(event))
             case ev.AsideEnded():
                 self.conversation.say(toasts.aside(event))
-            case ev.CommandsChanged():
-                self.prompt.know(slash.known(self.state), self.state.work_dir)
+            case ev.CommandsChanged() | ev.ResourcesChanged():
+                self._prompt_knows()
             case ev.ModelUnavailable():
                 self.conversation.say(toasts.unavailable(event))
             case ev.Failed(message, hint):
@@ -124,10 +130,13 @@ class ChatScreen(Keyboard):
             self.sidebar.timeline.point_at(None)
             self.leave_timeline()
 
+    def _prompt_knows(self) -> None:
+        self.prompt.know(slash.known(self.state), self.state.resources, self.state.work_dir)
+
     def _opened(self, event: ev.SessionOpened) -> None:
         self.editor.earlier.prompts[:] = event.history
         self.editor.earlier.leave()
-        self.prompt.know(slash.known(self.state), event.work_dir)
+        self._prompt_knows()
         if event.draft.text:
             self.editor.restore(event.draft)
         self.editor.draft_soon()
@@ -196,13 +205,11 @@ class ChatScreen(Keyboard):
     @on(Editor.Sent)
     def _send(self, event: Editor.Sent) -> None:
         if event.text.startswith("!"):
-            self._leave_prompt(cmd.RunShell(event.text[1:].strip()))
+            self.send_off(cmd.RunShell(event.text[1:].strip()))
             return
         meaning = slash.read(event.text, self.state)
         if meaning is None:
-            queue: Kind = "steers" if self.state.activity or self.state.walking else "prompts"
-            queue, place = event.place or (queue, None)
-            self._leave_prompt(_FORMS[queue](event.text, event.images, place))
+            self.hand_over(event)
         elif not self.mean(meaning):
             self.editor.give_back(event.text)
 
@@ -218,42 +225,12 @@ class ChatScreen(Keyboard):
                 self.submit(command)
         return True
 
-    @on(Editor.Queued)
-    def _queue(self, event: Editor.Queued) -> None:
-        queue, place = event.place or ("prompts", None)
-        self._leave_prompt(cmd.SendPrompt(event.text, event.images, place if queue == "prompts" else None))
+    @on(Prompt.CommandsWanted)
+    def _look_for_commands(self) -> None:
+        if self.state.opened:
+            self.submit(cmd.ListCommands())
 
-    # --- the queue -----------------------------------------------------------------------------------------------
-
-    @on(Editor.WentUp)
-    def _go_to_the_queue(self) -> None:
-        self.queue.enter_at_end()
-
-    @on(Queue.Left)
-    def _left_the_queue(self) -> None:
-        self.editor.focus()
-
-    @on(Queue.AllTaken)
-    def _take_all_back(self) -> None:
-        self.editor.focus()
-        self.submit(cmd.TakeBackQueued())
-
-    @on(Queue.Taken)
-    def _take_back(self, event: Queue.Taken) -> None:
-        """To be edited: what was being written meanwhile goes into the history."""
-        if not event.drop:
-            if self.editor.text:
-                self.editor.set_aside()
-            self._taking = event
-            self.editor.focus()
-        self.submit(cmd.TakeQueued(event.queue, event.place, event.text, event.drop))
-
-    def _returned_to_prompt(self, event: ev.PromptReturned) -> None:
-        text = self.editor.pastes.again(event.text, event.images)
-        self.editor.put("\n\n".join(part for part in (text, self.editor.text) if part.strip()))
-        taken, self._taking = self._taking, None
-        self.editor.place = (taken.queue, taken.place) if taken and taken.text == event.text else None
-        self.submit(cmd.KeepDraft(self.editor.draft))
+    # --- the draft -----------------------------------------------------------------------------------------------
 
     @on(TextArea.Changed)
     def _written(self) -> None:
@@ -266,10 +243,6 @@ class ChatScreen(Keyboard):
         if self.state.opened:
             self.submit(cmd.KeepDraft(event.draft))
 
-    def _leave_prompt(self, command: cmd.Command) -> None:
-        self.transcript.follow()
-        self.submit(command)
-
     def do(self, name: str, argument: str = "") -> None:
         """A slash command that concerns the screen alone."""
         match name:
@@ -280,8 +253,7 @@ class ChatScreen(Keyboard):
             case "rotations":
                 self.sidebar.browse()
             case "rewind":
-                self.sidebar.timeline.point_at(int(argument))
-                self.action_timeline()
+                self._rewind(int(argument))
             case "copy":
                 self._copy_answer()
             case "cost":
@@ -291,6 +263,15 @@ class ChatScreen(Keyboard):
                 )
             case _:
                 self.post_message(Do(name, argument))
+
+    def _rewind(self, checkpoint: int) -> None:
+        timeline = self.sidebar.timeline
+        if timeline.seek(checkpoint):
+            self.action_timeline()
+            return
+        near = " and ".join(map(str, timeline.list.neighbours(checkpoint)))
+        nearest = f"; the nearest: {near}" if near else ""
+        self.notify(f"No step begins at checkpoint {checkpoint}{nearest}.", severity="warning")
 
     def _copy_answer(self) -> None:
         answers = (block.entry for block in reversed(self.conversation.blocks) if block.kind == "assistant")

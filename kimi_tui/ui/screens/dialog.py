@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual import events, on
@@ -52,21 +52,19 @@ class Dialog(ModalScreen[Result], Generic[Result]):
 class Ask(Dialog[str]):
     """A title, what there is to know, and options."""
 
-    def __init__(
-        self,
-        title: str,
-        options: Sequence[Option],
-        about: str = "",
-        facts: Callable[[int], Rows] | None = None,
-        tone: str = "moved",
-    ) -> None:
+    def __init__(self, title: str, options: Sequence[Option], about: str = "", tone: str = "moved") -> None:
         super().__init__()
-        self._title, self._options, self._about, self._facts, self._tone = title, options, about, facts, tone
+        self._title, self._options, self._about, self._tone = title, options, about, tone
 
     def body(self) -> ComposeResult:
         yield Sheet(self._say)
+        yield from self.details()
         yield self.listing()
         yield Sheet(lambda width: [hint_row((("enter", "choose"), ("esc", "back")), width)])
+
+    def details(self) -> Iterable[Widget]:
+        """What stands between the question and its answers."""
+        return ()
 
     def listing(self) -> Widget:
         return Options(self._options, classes="options")
@@ -75,7 +73,7 @@ class Ask(Dialog[str]):
         rows: Rows = [[(cut(self._title, width), f"strong {self._tone}")]]
         if self._about:
             rows += paragraph(self._about, width, "quiet", 12)
-        return [*rows, *(self._facts(width) if self._facts else [])]
+        return rows
 
     @on(Options.Chosen)
     def _choose(self, event: Options.Chosen) -> None:

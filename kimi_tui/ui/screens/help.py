@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -15,20 +14,16 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from kimi_tui.protocol.views import SlashCommand
-from kimi_tui.ui.keymap import bindings_of
+from kimi_tui.ui.keymap import Names, bindings_of, in_force, spelled
 from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece, Row, wrap
 
 KEY_COLUMN = 16
 
-FIXED: tuple[tuple[str, str], ...] = (
+PROMPT: tuple[tuple[str, str], ...] = (
     ("enter", "send; while a turn runs: steer it"),
     ("alt+enter", "while a turn runs: send after it"),
     ("shift+enter", "new line (also ctrl+j, or \\ at the end)"),
-    ("esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
-    ("ctrl+c", "copy the selection, stop, clear, leave"),
-    ("ctrl+d", "leave, when the prompt is empty"),
-    ("ctrl+p", "all commands, to search and run"),
     ("up, down", "earlier prompts; while something waits, up: edit it"),
     ("/", "commands"),
     ("@", "files"),
@@ -36,29 +31,40 @@ FIXED: tuple[tuple[str, str], ...] = (
 )
 """Keys of the prompt, which reads them itself."""
 
+TOLD: tuple[tuple[str, str, str], ...] = (
+    ("stop", "esc", "stop the turn; twice: clear the prompt, or go to the timeline"),
+    ("interrupt", "ctrl+c", "copy the selection, stop, clear, leave"),
+    ("leave", "ctrl+d", "leave, when the prompt is empty"),
+)
+"""Actions that take more words than their bindings have: name, usual key, what it does."""
+
 
 class Help(ModalScreen[None]):
-    """Any of Esc, F1, q closes it."""
+    """Esc, q and the key that opened it close it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q", "dismiss", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "close", show=False)]
 
-    def __init__(self, commands: Sequence[SlashCommand]) -> None:
+    def __init__(self, commands: Sequence[SlashCommand], keys: Mapping[str, str] | None = None) -> None:
+        """`keys` are those of the config."""
         super().__init__()
         self.commands = commands
+        self.keys = keys or {}
 
     def compose(self) -> ComposeResult:
         yield Sheet(self._rows())
 
     def _rows(self) -> list[tuple[str, str]]:
+        names = Names(self.keys)
         app, chat = self.app.BINDINGS, bindings_of(self.app.screen_stack[0])
         timeline = [found for widget in self.app.screen_stack[0].query("Timeline") for found in widget.BINDINGS]
         reader = [found for widget in self.app.screen_stack[0].query("Reader") for found in widget.BINDINGS]
         return [
             ("Keys", ""),
-            *FIXED,
-            *_described((*chat, *app), {key for key, _ in FIXED}),
+            *PROMPT,
+            *((names(action, usual), does) for action, usual, does in TOLD),
+            *_described((*chat, *app), {action for action, _, _ in TOLD}, self.keys),
             ("", ""),
-            ("In the chat (tab)", ""),
+            (f"In the chat ({names('answer', 'tab')})", ""),
             *_described(reader, set()),
             ("", ""),
             ("In the timeline", ""),
@@ -70,15 +76,15 @@ class Help(ModalScreen[None]):
         ]
 
 
-def _described(bindings: Iterable[BindingType], known: set[str]) -> list[tuple[str, str]]:
-    """Key and description of the bindings that are not described already."""
-    found = []
-    for binding in bindings:
-        if isinstance(binding, Binding) and binding.description:
-            key = (binding.key_display or binding.key.split(",")[0]).replace("escape", "esc").replace("slash", "/")
-            if key not in known:
-                found.append((key, binding.description))
-    return found
+def _described(
+    bindings: Iterable[BindingType], told: set[str], keys: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
+    """Key and description of the bindings whose actions have not been told of."""
+    return [
+        (binding.key_display or spelled(in_force(binding, keys or {})), binding.description)
+        for binding in bindings
+        if isinstance(binding, Binding) and binding.description and binding.id not in told
+    ]
 
 
 class Sheet(ScrollView, can_focus=True):
@@ -96,10 +102,10 @@ class Sheet(ScrollView, can_focus=True):
     def on_mount(self) -> None:
         self.focus()
 
-    def on_resize(self, event: events.Resize) -> None:
-        width = max(1, event.size.width - 2)
+    def on_resize(self) -> None:
+        width = self.scrollable_content_region.width
         self._rows = [row for key, text in self.table for row in _help_rows(key, text, width)]
-        self.virtual_size = Size(event.size.width, len(self._rows))
+        self.virtual_size = Size(width, len(self._rows))
 
     def render_line(self, y: int) -> Strip:
         y += round(self.scroll_y)
@@ -109,10 +115,11 @@ class Sheet(ScrollView, can_focus=True):
 
 
 def _help_rows(key: str, text: str, width: int) -> list[Row]:
+    """The key in its column and the text beside it; below it where there is no room or the key is long."""
     if not text:
-        return [Row((Piece(f" {key}", "strong"),))]
-    if len(key) + 2 > KEY_COLUMN:
-        lead = (Piece(" " * (KEY_COLUMN + 1)),)
-        return [Row((Piece(f" {key}", "moved"),)), *wrap([Piece(text, "quiet")], width, lead)]
+        return wrap([Piece(key, "strong")], width, (Piece(" "),))
+    if len(key) + 2 > KEY_COLUMN or width < 2 * KEY_COLUMN:
+        lead = (Piece(" " * (KEY_COLUMN + 1 if width >= 2 * KEY_COLUMN else 3)),)
+        return [*wrap([Piece(key, "moved")], width, (Piece(" "),)), *wrap([Piece(text, "quiet")], width, lead)]
     head, rest = (Piece(f" {key:<{KEY_COLUMN}}", "moved"),), (Piece(" " * (KEY_COLUMN + 1)),)
     return wrap([Piece(text)], width, head, rest)

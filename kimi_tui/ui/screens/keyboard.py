@@ -45,7 +45,7 @@ class Keyboard(Compacting):
         text = self.editor.text
         if self.state.busy or self.state.progress:
             self.submit(cmd.Interrupt())
-        elif self._again("esc", "esc again clears the prompt" if text else "esc again goes to the timeline"):
+        elif self._again("stop", "esc", "clears the prompt" if text else "goes to the timeline"):
             if text:
                 self.editor.set_aside()
             else:
@@ -60,7 +60,7 @@ class Keyboard(Compacting):
         elif self.editor.text:
             self.editor.set_aside()
         else:
-            return not self._again("ctrl+c", "ctrl+c again leaves")
+            return not self._again("interrupt", "ctrl+c", "leaves")
         return True
 
     def _copy_selection(self) -> bool:
@@ -79,13 +79,13 @@ class Keyboard(Compacting):
             self.clear_selection()
             self.notify("There is no text to copy there.", timeout=2)
 
-    def _again(self, key: str, hint: str) -> bool:
-        """Whether the key was pressed a moment ago; if not, say what a second time would do."""
-        if self._armed == key:
+    def _again(self, action: str, usual: str, does: str) -> bool:
+        """Whether the action's key was pressed a moment ago; if not, say what it does the second time."""
+        if self._armed == action:
             self._disarm()
             return True
-        self._armed = key
-        self.activity.say(hint)
+        self._armed = action
+        self.activity.say(f"{self.names(action, usual)} again {does}")
         self.set_timer(AGAIN, self._disarm)
         return False
 
@@ -101,11 +101,11 @@ class Keyboard(Compacting):
             return
         if not self.sidebar.display:
             self.action_sidebar()
-        self.sidebar.timeline.focus()
+        self.set_focus(self.sidebar.timeline)
 
     def leave_timeline(self) -> None:
         """Back to the prompt; a sidebar that lies over the chat goes."""
-        self.editor.focus()
+        self.set_focus(self.editor)
         if not self._wide:
             self.sidebar.remove_class("-over")
 
@@ -123,7 +123,7 @@ class Keyboard(Compacting):
             self.sidebar.remove_class("-away")
             self.sidebar.toggle_class("-over")
         if not self.sidebar.display and self.sidebar.timeline.has_focus:
-            self.editor.focus()
+            self.set_focus(self.editor)
 
     def action_answer(self) -> None:
         """Between the prompt and what is asked, or the chat."""
@@ -132,7 +132,7 @@ class Keyboard(Compacting):
         elif panel := self.asking.open:
             panel.answer_now()
         else:
-            self.transcript.focus()
+            self.set_focus(self.transcript)
 
     def action_search_history(self) -> None:
         self.editor.focus()
@@ -154,9 +154,10 @@ class Keyboard(Compacting):
 
     def on_key(self, event: events.Key) -> None:
         """Keys that set out before the prompt had the focus still go there."""
-        if self.focused in (None, self.editor) and event is not self.editor.last_key:
+        if self.focused in (None, self.editor) and event not in self.editor.heard:
             event.stop()
-            self.editor.post_message(events.Key(event.key, event.character))
+            # As if it came from the app: what comes from a widget goes no further up than to that widget.
+            self.editor.post_message(events.Key(event.key, event.character).set_sender(self.app))
 
     def on_paste(self, event: events.Paste) -> None:
         """What is pasted where nothing takes it is meant for the prompt, also before that has the focus."""

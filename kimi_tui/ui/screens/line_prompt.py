@@ -9,6 +9,7 @@ from textual.widgets import Input
 from kimi_tui.ui.cells import cut, literal
 from kimi_tui.ui.screens.dialog import Dialog
 from kimi_tui.ui.tones import hint_row
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.sheet import Sheet
 
 
@@ -21,7 +22,7 @@ class LinePrompt(Dialog[str]):
 
     def body(self) -> ComposeResult:
         yield Sheet(lambda width: [[(cut(self._title, width), "strong")]])
-        yield Input(self._value, classes="line")
+        yield Field(self._value, classes="line")
         yield Sheet(lambda width: [hint_row((("enter", self._verb), ("esc", "back")), width)])
 
     def on_mount(self) -> None:

@@ -1,6 +1,6 @@
 """The servers of tools: which are ready, what they offer, what went wrong with the others and what those said.
 
-Asks for `ListMcp` and `RestartMcp`, listens to `McpChanged`.
+Asks for `ListMcp`, `RestartMcp`, `SignInMcp`, `AnswerSignInMcp` and `SignOutMcp`, listens to `McpChanged`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,23 @@ from typing import ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 
-from kimi_tui.protocol.commands import ListMcp, RestartMcp
+from kimi_tui.protocol.commands import AnswerSignInMcp, ListMcp, RestartMcp, SignInMcp, SignOutMcp
 from kimi_tui.protocol.events import Event, McpChanged
 from kimi_tui.protocol.views import McpServerView
 from kimi_tui.ui.cells import lasted, literal, plural
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.beside import Beside
+from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.tones import Rows, Span, spread
 from kimi_tui.ui.widgets.readout import printed
 from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import paragraph
 
+ELSEWHERE = (
+    "The browser comes back by itself. If it runs on another machine it ends on a page that cannot be reached: "
+    "press p, and paste the address of that page."
+)
 HOW = "Servers are set up under [mcp.<name>] in the config, or in mcp.json of the data folder."
 
 
@@ -35,7 +40,17 @@ def mark_of(server: McpServerView, marks: Marks) -> Span:
             return marks.bad, "bad"
         case "starting":
             return marks.running, "now"
+        case "locked":
+            return marks.refused, "moved"
     return marks.stopped, "moved"
+
+
+STATES = {"locked": "sign in"}
+"""What a state is called, where its name does not say it."""
+
+
+def state_of(server: McpServerView) -> str:
+    return STATES.get(server.state, server.state)
 
 
 class ServerList(PickList[McpServerView]):
@@ -59,7 +74,7 @@ class ServerList(PickList[McpServerView]):
         mark, tone = mark_of(item, self.marks)
         lead: Span = (self.marks.cursor if index == self.cursor and self.has_focus else " ", "now")
         left: list[Span] = [(f"{mark} ", tone), (literal(item.name), ""), (f"  {item.transport}", "quiet")]
-        right = plural(len(item.tools), "tool") if item.state == "ready" else item.state
+        right = plural(len(item.tools), "tool") if item.state == "ready" else state_of(item)
         return [lead, *spread(left, [(right, "quiet")], width - 2)]
 
     def about(self, width: int) -> Rows:
@@ -71,7 +86,7 @@ class ServerList(PickList[McpServerView]):
         again = ""
         if item.retry_at is not None and item.state == "failed":
             again = f"tries again in {lasted(item.retry_at - self.clock() + 0.99)}"
-        left: list[Span] = [(f"{mark} ", tone), (literal(item.name), "strong"), (f"  {item.state}", "quiet")]
+        left: list[Span] = [(f"{mark} ", tone), (literal(item.name), "strong"), (f"  {state_of(item)}", "quiet")]
         target = f"{item.transport} · {literal(item.target)}" if item.target else item.transport
         return [spread(left, [(again, "moved")], width), *paragraph(target, width, "quiet", 2)]
 
@@ -84,16 +99,20 @@ class ServerList(PickList[McpServerView]):
 def report(server: McpServerView, width: int) -> Rows:
     """What is worth reading about a server: its fault, its tools, its own last words."""
     rows: Rows = []
-    if server.error:
+    if server.sign_in_at:
+        rows += _signing_in(server.sign_in_at, width)
+    elif server.error:
         now = server.state == "failed"
         rows += [
             [("error" if now else "last error", "quiet")],
             *printed(server.error, width, "bad" if now else "", "  "),
         ]
     if server.tools:
-        own = f"mcp__{server.name}__"
         rows += [[]] if rows else []
-        rows += [[("tools", "quiet")], *([(f"  {literal(name.removeprefix(own))}", "")] for name in server.tools)]
+        rows += [
+            [("tools", "quiet")],
+            *(_tool(server, name) for name in zip(server.originals, server.tools, strict=True)),
+        ]
     if server.prompts:
         rows += [[]] if rows else []
         names = ([(f"  {literal(name)}", "")] for name in server.prompts)
@@ -107,10 +126,33 @@ def report(server: McpServerView, width: int) -> Rows:
     return rows or [[("nothing to tell yet", "faint")]]
 
 
+def _tool(server: McpServerView, names: tuple[str, str]) -> list[Span]:
+    """As its server calls it; what the model and a rule call it, where that cannot be told from it."""
+    original, name = names
+    plain = name == f"mcp__{server.name}__{original}"
+    return [(f"  {literal(original)}", ""), *([] if plain else [(f"  {name}", "faint")])]
+
+
+def _signing_in(address: str, width: int) -> Rows:
+    """Where the user goes to sign in, and what if the browser runs elsewhere."""
+    return [
+        [("sign in at this address, with any browser", "quiet")],
+        *printed(address, width, "now", "  "),
+        [],
+        *paragraph(ELSEWHERE, width, "quiet", 6),
+    ]
+
+
 class Mcp(Beside):
     """See the module."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "restart", "restart")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "restart", "restart"),
+        Binding("s", "sign_in", "sign in"),
+        Binding("p", "paste", "paste where the browser ended"),
+        Binding("c", "copy", "copy the address"),
+        Binding("o", "sign_out", "sign out"),
+    ]
 
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
@@ -138,6 +180,7 @@ class Mcp(Beside):
         server = self.servers.item
         if server != self._shown:
             self._shown = server
+            self.frame_changed()
             self.reading.say(lambda width: report(server, width) if server else [])
 
     def title_words(self) -> str:
@@ -152,11 +195,49 @@ class Mcp(Beside):
         return self.servers.about(width)
 
     def list_keys(self) -> Sequence[tuple[str, str]]:
-        return (("enter", "read"), ("r", "restart"), ("/", "search"), ("esc", "back"))
+        return (("enter", "read"), *self._own_keys(), ("/", "search"), ("esc", "back"))
 
     def read_keys(self) -> Sequence[tuple[str, str]]:
-        return (("↑↓", "scroll"), ("r", "restart"), ("esc", "list"))
+        return (("↑↓", "scroll"), *self._own_keys(), ("esc", "list"))
+
+    def _own_keys(self) -> Sequence[tuple[str, str]]:
+        """What can be done with the server under the cursor, most wanted first."""
+        server = self.servers.item
+        if server is None:
+            return ()
+        if server.sign_in_at:
+            return (("c", "copy"), ("p", "paste"), ("o", "stop"))
+        if server.state == "locked":
+            return (("s", "sign in"), ("r", "restart"))
+        return (("r", "restart"), ("o", "sign out")) if server.signed_in else (("r", "restart"),)
 
     def action_restart(self) -> None:
         if self.servers.item is not None:
             ask(self, RestartMcp(self.servers.item.name))
+
+    def action_sign_in(self) -> None:
+        server = self.servers.item
+        if server is not None and server.transport != "stdio":
+            ask(self, SignInMcp(server.name))
+
+    def action_sign_out(self) -> None:
+        server = self.servers.item
+        if server is not None and (server.signed_in or server.sign_in_at):
+            ask(self, SignOutMcp(server.name))
+
+    def action_copy(self) -> None:
+        server = self.servers.item
+        if server is not None and server.sign_in_at:
+            self.app.copy_to_clipboard(server.sign_in_at)
+            self.notify("The address is in the clipboard.", timeout=2)
+
+    def action_paste(self) -> None:
+        server = self.servers.item
+        if server is None or not server.sign_in_at:
+            return
+
+        def answer(address: str | None) -> None:
+            if address:
+                ask(self, AnswerSignInMcp(server.name, address))
+
+        self.app.push_screen(LinePrompt("The address where the browser ended", verb="sign in"), answer)

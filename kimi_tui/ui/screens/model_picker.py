@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import on
 from textual.app import ComposeResult
 
 from kimi_tui.protocol.commands import ListModels, SwitchModel
@@ -16,31 +15,23 @@ from kimi_tui.protocol.views import ModelView
 from kimi_tui.ui.cells import count, literal, plural
 from kimi_tui.ui.listening import ask
 from kimi_tui.ui.marks import UNICODE, Marks
-from kimi_tui.ui.screens.page import Page
+from kimi_tui.ui.screens.typed import Typed, TypedList
 from kimi_tui.ui.tones import Rows, Span, spread
-from kimi_tui.ui.widgets.searched import PickList
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 TYPED = "any model string: provider/name, as litellm writes it"
 
 
-class ModelList(PickList[ModelView]):
-    """Narrows down at once as one types; a name that is not known is offered as it was typed."""
+class ModelList(TypedList[ModelView]):
+    """A name that is not known is offered as it was typed."""
 
-    def __init__(self, marks: Marks, *, classes: str | None = None) -> None:
-        super().__init__(classes=classes)
-        self.marks = marks
-        self.current = ""
-        self.searching = True
+    current = ""
 
     def words(self, item: ModelView) -> str:
         return f"{item.name} {'embedded' if item.embedded else ''}"
 
     def same(self, one: ModelView, other: ModelView) -> bool:
         return one.name == other.name
-
-    def ends_search(self) -> bool:
-        return False
 
     def sought(self, query: str) -> None:
         super().sought(query)
@@ -69,12 +60,12 @@ class ModelList(PickList[ModelView]):
         return [*rows, *paragraph(item.about, width, "", 4)] if item.about else rows
 
 
-class ModelPicker(Page):
+class ModelPicker(Typed[ModelView]):
     """See the module. `current` is listed until the agent has told the others."""
 
     def __init__(self, current: ModelView | None = None, marks: Marks = UNICODE) -> None:
         super().__init__()
-        self.models = ModelList(marks, classes="listing")
+        self.listing = self.models = ModelList(marks, classes="listing")
         self._current = current
 
     def body(self) -> ComposeResult:
@@ -82,7 +73,7 @@ class ModelPicker(Page):
         yield Sheet(self.models.about, classes="about")
 
     def on_mount(self) -> None:
-        self.models.focus()
+        super().on_mount()
         if self._current is not None:
             self.take(ModelsListed((self._current,), self._current.name))
         ask(self, ListModels())
@@ -105,26 +96,7 @@ class ModelPicker(Page):
     def keys(self) -> Sequence[tuple[str, str]]:
         return (("enter", "use"), ("type", "search, or any model string"), ("esc", "back"))
 
-    def searched(self) -> ModelList:
-        return self.models
-
-    @on(PickList.Highlighted)
-    def _aim(self) -> None:
-        self.query_one(".about", Sheet).changed()
-
-    @on(PickList.Chosen)
-    def _use(self) -> None:
-        chosen = self.models.item
-        if chosen is not None:
-            if chosen.name != self.models.current:
-                ask(self, SwitchModel(chosen.name))
-            self.dismiss()
-
-    def action_back(self) -> None:
-        """The search is always on: Esc empties it first, then leaves."""
-        if self.models.query_text:
-            self.models.stop_search()
-            self.models.searching = True
-            self.frame_changed()
-        else:
-            self.dismiss()
+    def use(self, item: ModelView) -> None:
+        if item.name != self.models.current:
+            ask(self, SwitchModel(item.name))
+        self.dismiss()

@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from kimi_tui.protocol.events import Event
 from kimi_tui.ui.cells import literal
+from kimi_tui.ui.compositor import CloseCompositor
 from kimi_tui.ui.tones import Rows, Span, hint_row, spread, stylesheet
 from kimi_tui.ui.widgets.searched import PickList, SearchedLines
 from kimi_tui.ui.widgets.sheet import Sheet
@@ -27,6 +28,10 @@ class Page(Screen[None]):
 
     DEFAULT_CSS = stylesheet("pages")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "back")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compositor = CloseCompositor()
 
     def compose(self) -> ComposeResult:
         yield Sheet(self._headline, classes="headline")

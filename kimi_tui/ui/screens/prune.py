@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+
+from textual import events
+from textual.widget import Widget
 
 from kimi_tui.protocol.views import PruneStep, PruningView
 from kimi_tui.ui.cells import ago, literal, plural, size
 from kimi_tui.ui.screens.dialog import Ask
 from kimi_tui.ui.timeline_draw import WORDS
 from kimi_tui.ui.tones import Rows, Span, spread
-from kimi_tui.ui.widgets.options import Option
+from kimi_tui.ui.widgets.options import Option, Options
+from kimi_tui.ui.widgets.readout import Readout
+
+BESIDES = 12
+"""Rows of the dialog beside the list: what is asked, what it means, the answers."""
 
 
 class Prune(Ask):
@@ -19,9 +26,22 @@ class Prune(Ask):
 
     def __init__(self, pruning: PruningView, clock: Callable[[], float] = time.time) -> None:
         self._found, self._clock = pruning, clock
+        self.list = Readout(classes="steps")
         keep = Option("keep", "keep everything" if pruning.steps else "back")
         options = (keep, Option("prune", _verb(pruning), tone="bad")) if pruning.steps else (keep,)
-        super().__init__(_title(pruning), options, _about(pruning), self._listed, tone="bad" if pruning.steps else "")
+        super().__init__(_title(pruning), options, _about(pruning), tone="bad" if pruning.steps else "")
+
+    def details(self) -> Iterable[Widget]:
+        """However many there are, the question stays in sight: the list scrolls by itself."""
+        return (self.list,) if self._found.steps else ()
+
+    def on_mount(self) -> None:
+        self.list.say(self._listed)
+        self.query_one(Options).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self.list.styles.height = min(len(self._found.steps), max(3, event.size.height - BESIDES))
 
     def _listed(self, width: int) -> Rows:
         return [_row(step, self._clock(), width) for step in self._found.steps]

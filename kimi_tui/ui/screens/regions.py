@@ -14,6 +14,7 @@ from kimi_tui.protocol.commands import Command
 from kimi_tui.ui.asks import Submit
 from kimi_tui.ui.compositor import CloseCompositor
 from kimi_tui.ui.conversation import Conversation
+from kimi_tui.ui.keymap import USUAL, Names
 from kimi_tui.ui.marks import ASCII, UNICODE, Marks
 from kimi_tui.ui.palette import COMPONENTS
 from kimi_tui.ui.pictures import can_show
@@ -59,6 +60,15 @@ class Regions(Screen[None]):
         self.sidebar = Sidebar(marks)
         self.gauge = Gauge(marks)
         self.keys = Keys()
+        self.names = USUAL
+
+    def name_keys(self, names: Names) -> None:
+        """How keys are called in all that is said here."""
+        self.names = names
+        lines = (self.activity, self.soft_warning, self.gauge, self.keys)
+        for widget in (self.transcript, self.asking.approval, self.asking.question, *lines):
+            widget.names = names
+        self.editor.leave_alone(names.given)
 
     def compose(self) -> ComposeResult:
         yield self.status

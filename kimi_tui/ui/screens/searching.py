@@ -19,13 +19,17 @@ CHUNK = 400
 class Searching(Regions):
     """See the module. Entries that are not loaded yet are asked for, newest first, while the bar is open."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+f", "find", "find in the chat", id="find")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+f", "find", "find in the chat", id="find", priority=True)]
 
     _query = ""
     _at: int | None = None
     """Position of the match in sight."""
 
     def action_find(self) -> None:
+        """Open the bar; once more: to the next older match."""
+        if self.finder.is_open and self.finder.has_focus_within:
+            self._go(-1)
+            return
         self.finder.open()
         self._load_more()
 
@@ -55,7 +59,7 @@ class Searching(Regions):
     def _stop_searching(self) -> None:
         self._query = ""
         self.transcript.mark("")
-        self.editor.focus()
+        self.set_focus(self.editor)
 
     def _go(self, by: int) -> None:
         """To the next older or newer match; the newest one first."""

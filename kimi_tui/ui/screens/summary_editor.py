@@ -25,6 +25,7 @@ from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.screens.line_prompt import LinePrompt
 from kimi_tui.ui.screens.page import Page
 from kimi_tui.ui.tones import Rows, spread, stylesheet
+from kimi_tui.ui.widgets.fields import Text
 from kimi_tui.ui.widgets.past import Past
 from kimi_tui.ui.widgets.sheet import Sheet
 
@@ -32,7 +33,7 @@ GRACE = 0.4
 """Seconds without a key after which keys count: what was being typed when this opened is not meant for it."""
 
 
-class SummaryText(TextArea):
+class SummaryText(Text):
     """The summary. What is typed right after it has appeared is swallowed, not written into it."""
 
     def __init__(self, text: str) -> None:
@@ -53,9 +54,7 @@ class SummaryText(TextArea):
         now = self.clock()
         self._settled = self._settled or now - self._last_key >= GRACE
         self._last_key = now
-        if self._settled or not (event.is_printable or event.key in ("enter", "backspace", "delete")):
-            await super()._on_key(event)
-        else:
+        if not self._settled and (event.is_printable or event.key in ("enter", "backspace", "delete")):
             event.stop()
             event.prevent_default()
 

@@ -11,6 +11,7 @@ from textual.timer import Timer
 
 from kimi_tui.ui.cells import duration, size
 from kimi_tui.ui.flow_run import figures
+from kimi_tui.ui.keymap import USUAL, Names
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, shorten, spread
 from kimi_tui.ui.state import Progress, ScreenState
@@ -51,7 +52,7 @@ class Activity(Line):
         if state.retry is not self.state.retry:
             self._retry = monotonic()
         self.state = state
-        self._run_clock(bool(state.activity or state.progress or state.aside))
+        self._run_clock(bool(state.activity or state.progress or state.aside or state.awaited))
         self.changed()
 
     def say(self, hint: str) -> None:
@@ -74,9 +75,11 @@ class Activity(Line):
         if state.activity:
             return spread(self._busy(), self._todo(), width)
         if state.aside:
-            return spread(self._aside(), [], width)
+            return spread(self._waiting("asking aside", state.aside), [], width)
+        if state.awaited:
+            return spread(self._waiting("waiting for the server", state.awaited), [], width)
         if state.progress:
-            return progress_pieces(state.progress, width, self._frame(), self.marks)
+            return progress_pieces(state.progress, width, self._frame(), self.marks, self.names)
         if state.failed or state.unavailable:
             return spread([Piece("  "), Piece(one_line(state.failed or state.unavailable), "bad")], [], width)
         return spread([], self._todo(), width)
@@ -96,7 +99,7 @@ class Activity(Line):
                 Piece(_WORDS[state.activity], "quiet"),
                 Piece(f" {dot} {duration(float(int(now - self._turn)))}", "faint"),
             ]
-        return [*pieces, Piece("   esc", "moved"), Piece(" stops", "quiet")]
+        return [*pieces, *stops(self.names)]
 
     def _flow(self) -> list[Piece]:
         """Where the flow stands, before what its turn is busy with."""
@@ -109,13 +112,12 @@ class Activity(Line):
             said += [Piece(f" {dot} ", "faint"), Piece(shorten(one_line(run.at.label), 30))]
         return [*said, Piece(f" {dot} ", "faint")]
 
-    def _aside(self) -> list[Piece]:
+    def _waiting(self, what: str, whom: str) -> list[Piece]:
         return [
             Piece(f"  {self._frame()} ", "now"),
-            Piece("asking aside ", "quiet"),
-            Piece(shorten(one_line(self.state.aside), 40)),
-            Piece("   esc", "moved"),
-            Piece(" stops", "quiet"),
+            Piece(f"{what} ", "quiet"),
+            Piece(shorten(one_line(whom), 40)),
+            *stops(self.names),
         ]
 
     def _todo(self) -> list[Piece]:
@@ -136,14 +138,20 @@ class Activity(Line):
             self.post_message(self.TodosAsked())
 
 
-def progress_pieces(progress: Progress, width: int, frame: str, marks: Marks = UNICODE) -> tuple[Piece, ...]:
+def stops(names: Names) -> list[Piece]:
+    return [Piece(f"   {names('stop', 'esc')}", "moved"), Piece(" stops", "quiet")]
+
+
+def progress_pieces(
+    progress: Progress, width: int, frame: str, marks: Marks = UNICODE, names: Names = USUAL
+) -> tuple[Piece, ...]:
     """`⠙ local · fetching ━━━━──── 120 MB of 491 MB · 12 MB/s   esc stops`."""
     left = [Piece(f"  {frame} ", "now"), Piece(one_line(progress.name), "strong")]
     left.append(Piece(f" {marks.dot} {_PHASES[progress.phase]} ", "quiet"))
     if not progress.total:
         return spread(left, [], width)
     figures = _figures(progress, marks)
-    stop = [Piece("   esc", "moved"), Piece(" stops", "quiet")] if progress.phase == "fetching" else []
+    stop = stops(names) if progress.phase == "fetching" else []
     taken = sum(len(piece.text) for piece in (*left, *stop)) + len(figures)
     room = min(40, width - taken - 1)
     if room < 6:

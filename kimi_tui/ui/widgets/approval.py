@@ -22,6 +22,7 @@ from kimi_tui.protocol.views import ApprovalView
 from kimi_tui.ui.cells import cut, cut_start, exact, literal, wrap
 from kimi_tui.ui.tones import Rows, hint_row, spread
 from kimi_tui.ui.widgets.diff_block import DiffBlock
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.panel import Panel
@@ -29,8 +30,7 @@ from kimi_tui.ui.widgets.sheet import Sheet
 
 Decision = Literal["once", "session", "reject"]
 
-KEYS = (("enter", "answer"), ("1-4", "pick"), ("pgup/pgdn", "scroll"), ("tab", "prompt"), ("esc", "stop the turn"))
-AWAY = (("tab", "answer"), ("esc", "stop the turn"))
+KEYS = (("enter", "answer"), ("1-4", "pick"), ("pgup/pgdn", "scroll"))
 WHY = (("enter", "send"), ("esc", "back"))
 
 
@@ -71,7 +71,7 @@ class ApprovalPanel(Panel):
         with VerticalScroll(classes="detail scrolled", can_focus=False):
             yield Sheet(self._detail)
         yield self.options
-        yield Input(placeholder="tell the model why, or what to do instead", classes="why")
+        yield Field(placeholder="tell the model why, or what to do instead", classes="why")
         yield Sheet(self._hints, classes="hints")
 
     # --- what is asked --------------------------------------------------------------------------------------------
@@ -145,8 +145,9 @@ class ApprovalPanel(Panel):
     def _hints(self, width: int) -> Rows:
         if self.has_class("-words"):
             return [hint_row(WHY, width)]
-        keys = KEYS if self.focused_here else AWAY
-        return [hint_row(keys if self.in_turn else keys[:-1], width)]
+        here = self.focused_here
+        keys = [*(KEYS if here else ()), self.hint("answer", "tab", "prompt" if here else "answer")]
+        return [hint_row([*keys, self.hint("stop", "esc", "stop the turn")] if self.in_turn else keys, width)]
 
     def turns(self, running: bool) -> None:
         """Whether a turn runs that Esc would stop; a subagent in the background asks without one."""

@@ -72,8 +72,9 @@ class Bar(ScrollBar):
         rows = bar(
             ink(color, ground, self.size.width), self.size.height, self.window_virtual_size, page, self.position
         )[crop.y : crop.bottom]
+        _, below = self.background_colors
         for line_filter in self.get_line_filters():
-            rows = [row.apply_filter(line_filter, self.background_colors[1]) for row in rows]
+            rows = [row.apply_filter(line_filter, below) for row in rows]
         return rows if crop.column_span == (0, self.size.width) else [row.crop(*crop.column_span) for row in rows]
 
     def _colors(self) -> tuple[Color, Color]:

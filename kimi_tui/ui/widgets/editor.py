@@ -8,29 +8,27 @@ What a key means for the whole app (Esc, Ctrl+C) is the app's business.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
+from weakref import WeakSet
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.document._document import EditResult
-from textual.document._document_navigator import DocumentNavigator
 from textual.message import Message
-from textual.widgets import TextArea
 
 from kimi_tui.protocol.views import Draft
 from kimi_tui.ui import clusters, images
-from kimi_tui.ui.clustered import Clustered
 from kimi_tui.ui.history import History
 from kimi_tui.ui.paste import Pastes
+from kimi_tui.ui.widgets.fields import Text
 from kimi_tui.ui.widgets.queue import Place
 
 MOMENT = 0.5
 """Seconds of writing that may be lost when the program is killed."""
 
 
-class Editor(TextArea):
+class Editor(Text):
     """The text itself."""
 
     @dataclass
@@ -74,13 +72,18 @@ class Editor(TextArea):
         self.something_queued = False
         self.first_refusal: Callable[[str], bool] = lambda key: False
         """Asked before a key gets its meaning here: an open list takes the arrows."""
-        self.last_key: events.Key | None = None
-        """Tells a key that has been here from one that has not come here yet."""
+        self.heard: WeakSet[events.Key] = WeakSet()
+        """Keys that have been here, to be told from those that have not come here yet."""
         self.placed = ""
         """The text that was last put here by the app, not by typing."""
         self.place: Place | None = None
         """Where in the queue the text has been, until it is sent or cleared."""
         self._drafting = False
+
+    def leave_alone(self, keys: Iterable[str]) -> None:
+        """Keys that the config has given to something else have no meaning of their own here any more."""
+        for key in keys:
+            self._bindings.key_to_bindings.pop(key, None)
 
     @property
     def whole(self) -> str:
@@ -118,40 +121,6 @@ class Editor(TextArea):
     def before_cursor(self) -> str:
         return self.get_text_range((0, 0), self.cursor_location)
 
-    # --- the caret ----------------------------------------------------------------------------------------------
-
-    def _set_document(self, text: str, language: str | None) -> None:
-        super()._set_document(text, language)
-        self.wrapped_document = Clustered(self.document, tab_width=self.indent_width)
-        self.navigator = DocumentNavigator(self.wrapped_document)
-        self._rewrap_and_refresh_virtual_size()
-
-    def clamp_visitable(self, location: tuple[int, int]) -> tuple[int, int]:
-        """Whatever puts the caret somewhere, it is never inside of a cluster: then it stands behind it."""
-        row, column = super().clamp_visitable(location)
-        return row, clusters.around(self.document.get_line(row), column)[1]
-
-    def get_cursor_word_left_location(self) -> tuple[int, int]:
-        row, column = super().get_cursor_word_left_location()
-        return row, clusters.around(self.document.get_line(row), column)[0]
-
-    def _delete_via_keyboard(self, start: tuple[int, int], end: tuple[int, int]) -> EditResult | None:
-        """Never half of a cluster."""
-        (row, column), last = sorted((start, end))
-        first = row, clusters.around(self.document.get_line(row), column)[0]
-        return super()._delete_via_keyboard(first, self.clamp_visitable(last))
-
-    def get_cursor_left_location(self) -> tuple[int, int]:
-        row, column = self.cursor_location
-        if column == 0:
-            return super().get_cursor_left_location()
-        return row, clusters.before(self.document.get_line(row), column)
-
-    def get_cursor_right_location(self) -> tuple[int, int]:
-        row, column = self.cursor_location
-        line = self.document.get_line(row)
-        return (row, clusters.after(line, column)) if column < len(line) else super().get_cursor_right_location()
-
     def replace_before_cursor(self, start: int, text: str) -> None:
         """Replace what stands from character `start` of the text to the cursor."""
         head = self.before_cursor[:start]
@@ -187,7 +156,7 @@ class Editor(TextArea):
         self.take()
 
     async def _on_key(self, event: events.Key) -> None:
-        self.last_key = event
+        self.heard.add(event)
         if self.first_refusal(event.key) or self._does(event.key):
             event.stop()
             event.prevent_default()

@@ -15,13 +15,15 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from kimi_tui.ui.widgets.fields import Field
+
 
 class Finder(Horizontal):
     """See the module. Takes no room while it is closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "back", show=False),
-        Binding("up,shift+enter,ctrl+f", "move(-1)", "older match", show=False, priority=True),
+        Binding("up,shift+enter", "move(-1)", "older match", show=False, priority=True),
         Binding("down", "move(1)", "newer match", show=False, priority=True),
     ]
 
@@ -41,12 +43,12 @@ class Finder(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static("find", classes="label", markup=False)
-        yield Input(compact=True)
+        yield Field(compact=True)
         yield Static("", classes="count", markup=False)
 
     def open(self) -> None:
         self.add_class("-open")
-        self.query_one(Input).focus()
+        self.screen.set_focus(self.query_one(Input))  # at once: what is typed next is looked for
 
     @property
     def is_open(self) -> bool:

@@ -44,7 +44,8 @@ class Gauge(Line):
 
     def pieces(self, width: int) -> tuple[Piece, ...]:
         if self.state.compaction:
-            return compaction_pieces(self.state.compaction, monotonic() - self._began, width, self.marks)
+            took, stop = monotonic() - self._began, self.names("stop", "esc")
+            return compaction_pieces(self.state.compaction, took, width, self.marks, stop)
         return gauge_pieces(self.state.tokens, width, self.marks)
 
 
@@ -54,7 +55,7 @@ def gauge_pieces(tokens: Tokens, width: int, marks: Marks = UNICODE) -> tuple[Pi
         return ()
     figures = next((form for form in _figures(tokens, marks) if _cells(form) + 18 <= width), [])
     if not figures:
-        return (Piece(f" {_percent(tokens)}%", "now strong"),)
+        return (Piece(f" {_percent(tokens)}", "now strong"),)
     room = min(WIDEST_BAR, width - _cells(figures) - 6)
     return (Piece("  "), *bar(tokens, room, marks), Piece("   "), *figures)
 
@@ -68,7 +69,10 @@ def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
     if not tokens.exact and pending:
         exact, pending = [], pending[1:]
     window = [Piece(" of ", "faint"), Piece(count(tokens.window), "quiet")]
-    percent = [Piece(f" {marks.dot} ", "faint"), Piece(f"{_percent(tokens)}%", "quiet")]
+    percent = [
+        Piece(f" {marks.dot} ", "faint"),
+        Piece(_percent(tokens), "bad" if tokens.total > tokens.window else "quiet"),
+    ]
     cost = [Piece(f" {marks.dot} ", "faint"), Piece(f"${tokens.cost:.2f}", "quiet")] if tokens.cost else []
     return [
         [*exact, *pending, *window, *percent, *cost],
@@ -78,8 +82,9 @@ def _figures(tokens: Tokens, marks: Marks) -> list[list[Piece]]:
     ]
 
 
-def _percent(tokens: Tokens) -> int:
-    return round(100 * tokens.total / tokens.window) if tokens.window else 0
+def _percent(tokens: Tokens) -> str:
+    """By how much a window is exceeded is of no use to anybody."""
+    return ">100%" if tokens.total > tokens.window else f"{100 * tokens.total / tokens.window:.0f}%"
 
 
 def _cells(pieces: list[Piece]) -> int:
@@ -109,14 +114,16 @@ def compaction_share(compaction: Compaction) -> float:
     return start + (_PHASES["switching"] - start) * max(0.0, min(1.0, share))
 
 
-def compaction_pieces(compaction: Compaction, seconds: float, width: int, marks: Marks = UNICODE) -> tuple[Piece, ...]:
+def compaction_pieces(
+    compaction: Compaction, seconds: float, width: int, marks: Marks = UNICODE, stop: str = "esc"
+) -> tuple[Piece, ...]:
     """`◆ compacting ━━━━── summary 1.9k tokens · 14s  esc cancels`."""
     figures = f" {count(compaction.done)} tokens" if compaction.done else ""
     said = f"{_WORDS[compaction.phase]}{figures} {marks.dot} {duration(float(int(seconds)))}"
     left = [Piece("  "), Piece(f"{marks.compact} ", "fold"), Piece("compacting ", "fold strong")]
-    right = [Piece(f" {said}", "quiet"), Piece("  esc", "moved"), Piece(" cancels ", "quiet")]
+    right = [Piece(f" {said}", "quiet"), Piece(f"  {stop}", "moved"), Piece(" cancels ", "quiet")]
     room = min(WIDEST_BAR, width - _cells(left) - _cells(right))
     if room < 6:
-        return spread(left, [Piece("esc ", "moved")], width)
+        return spread(left, [Piece(f"{stop} ", "moved")], width)
     done = round(compaction_share(compaction) * room)
     return (*left, Piece(marks.exact * done, "fold"), Piece(marks.room * (room - done), "edge"), *right)

@@ -3,58 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kimi_tui.ui.rows import Piece
 from kimi_tui.ui.widgets.line import Line
 
-Hint = tuple[str, str]
-"""A key as people write it, and what it does."""
+
+class Hint(NamedTuple):
+    """A key as people write it, and what it does."""
+
+    key: str
+    does: str
+    action: str = ""
+    """Its name in the config, for a key that can be another one."""
+
 
 IDLE: tuple[Hint, ...] = (
-    ("/", "commands"),
-    ("@", "files"),
-    ("^T", "timeline"),
-    ("^O", "unfold"),
-    ("^F", "find"),
-    ("shift+tab", "mode"),
-    ("F1", "help"),
+    Hint("/", "commands"),
+    Hint("@", "files"),
+    Hint("^T", "timeline", "timeline"),
+    Hint("^O", "unfold", "unfold"),
+    Hint("^F", "find", "find"),
+    Hint("shift+tab", "mode", "mode"),
+    Hint("F1", "help", "help"),
 )
 BUSY: tuple[Hint, ...] = (
-    ("esc", "stop"),
-    ("enter", "steer"),
-    ("alt+enter", "queue"),
-    ("^T", "timeline"),
-    ("^O", "unfold"),
-    ("F1", "help"),
+    Hint("esc", "stop", "stop"),
+    Hint("enter", "steer"),
+    Hint("alt+enter", "queue"),
+    Hint("^T", "timeline", "timeline"),
+    Hint("^O", "unfold", "unfold"),
+    Hint("F1", "help", "help"),
 )
 BLOCK: tuple[Hint, ...] = (
-    ("↑↓", "blocks"),
-    ("enter", "unfold"),
-    ("c", "copy"),
-    ("p", "pin"),
-    ("q", "quote"),
-    ("e", "editor"),
-    ("alt+↑↓", "turns"),
-    ("esc", "prompt"),
+    Hint("↑↓", "blocks"),
+    Hint("enter", "unfold"),
+    Hint("c", "copy"),
+    Hint("p", "pin"),
+    Hint("q", "quote"),
+    Hint("e", "editor"),
+    Hint("alt+↑↓", "turns", "turn_up"),
+    Hint("esc", "prompt"),
 )
 QUEUE: tuple[Hint, ...] = (
-    ("↑↓", "choose"),
-    ("enter", "edit"),
-    ("del", "remove"),
-    ("^U", "take all back"),
-    ("esc", "prompt"),
+    Hint("↑↓", "choose"),
+    Hint("enter", "edit"),
+    Hint("del", "remove"),
+    Hint("^U", "take all back"),
+    Hint("esc", "prompt"),
 )
 TIMELINE: tuple[Hint, ...] = (
-    ("enter", "go back"),
-    ("space", "fold"),
-    ("u", "undo"),
-    ("r", "redo"),
-    ("d", "compare"),
-    ("b", "rotations"),
-    ("n", "name"),
-    ("f", "filter"),
-    ("/", "search"),
-    ("esc", "prompt"),
+    Hint("enter", "go back"),
+    Hint("space", "fold"),
+    Hint("u", "undo"),
+    Hint("r", "redo"),
+    Hint("d", "compare"),
+    Hint("b", "rotations"),
+    Hint("n", "name"),
+    Hint("f", "filter"),
+    Hint("/", "search"),
+    Hint("esc", "prompt"),
 )
 
 
@@ -70,7 +78,8 @@ class Keys(Line):
     def pieces(self, width: int) -> tuple[Piece, ...]:
         pieces: list[Piece] = [Piece(" ")]
         left = width - 1
-        for key, does in self.hints:
+        for usual, does, action in self.hints:
+            key = self.names.short(action, usual)
             left -= len(key) + len(does) + 3
             if left < 0:
                 break

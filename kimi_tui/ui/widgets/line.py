@@ -6,6 +6,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from kimi_tui.ui.keymap import USUAL, Names
 from kimi_tui.ui.palette import Palette
 from kimi_tui.ui.rows import Piece
 
@@ -14,6 +15,8 @@ class Line(Widget):
     """Draws `pieces()` anew whenever `changed` is called; never causes a layout."""
 
     ALLOW_SELECT = False
+    names: Names = USUAL
+    """Of the keys that the row tells of."""
 
     def __init__(self) -> None:
         super().__init__()

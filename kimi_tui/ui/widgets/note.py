@@ -18,6 +18,7 @@ from kimi_tui.protocol.events import NoteDrafted
 from kimi_tui.ui.cells import cut, literal
 from kimi_tui.ui.text import clean
 from kimi_tui.ui.tones import Rows
+from kimi_tui.ui.widgets.fields import Text
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
 
 ABOUT = "a note for the earlier point (optional)"
@@ -25,7 +26,7 @@ MOST = 6
 """Rows that are shown at once."""
 
 
-class NoteField(TextArea):
+class NoteField(Text):
     """Several lines; Enter is done with it."""
 
     class Entered(Message):
@@ -49,8 +50,6 @@ class NoteField(TextArea):
             event.stop()
             event.prevent_default()
             self.insert("\n")
-        else:
-            await super()._on_key(event)
 
 
 class Note(Vertical):

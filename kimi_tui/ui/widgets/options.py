@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.geometry import Size
 from textual.message import Message
 
@@ -38,14 +39,14 @@ class Options(Lines):
         super().__init__(classes=classes)
         self.options = list(options)
         self.numbered = numbered
-        self._label_width = max((len(option.label) for option in options), default=0)
+        self._label_width = max((cell_len(literal(option.label)) for option in options), default=0)
 
     def on_mount(self) -> None:
         self.resized()
 
     def change(self, options: Sequence[Option]) -> None:
         self.options = list(options)
-        self._label_width = max((len(option.label) for option in options), default=0)
+        self._label_width = max((cell_len(literal(option.label)) for option in options), default=0)
         self.resized()
         self.refresh(layout=True)
 
@@ -63,7 +64,7 @@ class Options(Lines):
         strong = "strong " if index == self.cursor else ""
         left.append((literal(option.label), f"{strong}{option.tone}"))
         if option.about and width >= self._label_width + 16:
-            gap = " " * (self._label_width - len(option.label) + 3)
+            gap = " " * (self._label_width - cell_len(literal(option.label)) + 3)
             left.append((gap + literal(option.about), "quiet"))
         return spread(left, [], width)
 

@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
+from kimi_tui.ui.keymap import USUAL, Names
 from kimi_tui.ui.tones import stylesheet
 from kimi_tui.ui.widgets.guarded import GuardedOptions
 from kimi_tui.ui.widgets.options import Options
@@ -32,6 +33,8 @@ class Panel(Vertical):
 
     DEFAULT_CSS = stylesheet("panels")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave_words", show=False)]
+    names: Names = USUAL
+    """Of the keys that the hints tell of."""
 
     class Emptied(Message):
         pass
@@ -73,6 +76,10 @@ class Panel(Vertical):
         if self.asking:
             self.options.on_purpose = on_purpose
             self.options.focus()
+
+    def hint(self, action: str, usual: str, does: str) -> tuple[str, str]:
+        """A key of the main screen, whatever it is now, and what it does."""
+        return self.names(action, usual), does
 
     @property
     def focused_here(self) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.message import Message
@@ -73,10 +74,11 @@ class Popup(Widget):
         label = one_line(suggestion.label)
         pieces = [Piece(" ❯ " if here else "   ", "now"), Piece(label, "strong" if here else "")]
         if suggestion.detail:
-            pieces += [Piece(" " * max(2, DETAILS - len(label))), Piece(one_line(suggestion.detail), "quiet")]
+            pieces += [Piece(" " * max(2, DETAILS - cell_len(label))), Piece(one_line(suggestion.detail), "quiet")]
         style = self.get_component_rich_style("popup--cursor", partial=True) if here else None
         pieces = shorten_pieces(pieces, width)
-        segments = [Segment(piece.text, self.palette(piece.style)) for piece in pieces]
+        turned = style is not None and style.reverse  # as a whole, or it would be a row of patches
+        segments = [Segment(piece.text, self.palette("" if turned else piece.style)) for piece in pieces]
         strip = Strip(segments).adjust_cell_length(width, self.rich_style)
         return Strip(Segment.apply_style(strip, post_style=style), width) if style else strip
 

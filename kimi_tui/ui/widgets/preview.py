@@ -165,7 +165,7 @@ class Preview(Sheet):
             [(cut(head, width), "strong"), (cut(f"  {ago(row.at, self.clock())}", width - len(head)), "faint")]
         ]
         if row.label:
-            rows += paragraph(literal(row.label), width, "quiet", 2)
+            rows += paragraph(literal(row.label), width, "quiet", 2 if self.most() > 5 else 1)
         if self.preview is None:
             return rows
         rows += paragraph(drops(self.preview), width, "", 3)

@@ -1,19 +1,22 @@
 """The prompt: a box that grows with its text, up to a third of the screen, and the list that opens over it.
 
-The list offers commands after `/`, files after `@` and, on Ctrl+R, earlier prompts that hold what is typed.
+The list offers commands after `/`, files and resources of servers after `@` and, on Ctrl+R, earlier prompts that hold
+what is typed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from kimi_tui.protocol.views import SlashCommand
+from kimi_tui.protocol.views import ResourceView, SlashCommand
 from kimi_tui.ui import completion
 from kimi_tui.ui.completion import Suggestion
 from kimi_tui.ui.files import Files
@@ -26,6 +29,10 @@ from kimi_tui.ui.widgets.popup import Popup
 class Prompt(Horizontal):
     """The box around the editor, with a sign that tells what Enter will do."""
 
+    @dataclass
+    class CommandsWanted(Message):
+        """The list of commands opens: skills may have come since it was told."""
+
     def __init__(self, marks: Marks = UNICODE) -> None:
         super().__init__()
         self.editor = Editor()
@@ -33,7 +40,10 @@ class Prompt(Horizontal):
         self.popup = Popup()
         self.sign = Static(marks.prompt, classes="sign", markup=False)
         self._commands: Sequence[SlashCommand] = ()
+        self._resources: Sequence[ResourceView] = ()
         self._files: Files | None = None
+        self._listed_for = ""
+        """What stood before the cursor when the list was made."""
         self._searching: str | None = None
         """What was in the box when the search of earlier prompts began; None when it is not open."""
 
@@ -42,9 +52,11 @@ class Prompt(Horizontal):
         yield self.sign
         yield self.editor
 
-    def know(self, commands: Sequence[SlashCommand], work_dir: str) -> None:
+    def know(self, commands: Sequence[SlashCommand], resources: Sequence[ResourceView], work_dir: str) -> None:
         """What there is to complete."""
-        self._commands = commands
+        self._commands, self._resources = commands, resources
+        if self.popup.display and completion.command_word(self.editor.before_cursor) is not None:
+            self._suggest()
         folder = Path(work_dir)
         if self._files is None or self._files.folder != folder:
             self._files = Files(folder) if folder.is_dir() else None
@@ -82,23 +94,28 @@ class Prompt(Horizontal):
         if self._searching is not None:
             self.popup.show([_earlier(prompt) for prompt in self.editor.earlier.search(self.editor.text)[:200]])
             return
-        before = self.editor.before_cursor
+        before = self._listed_for = self.editor.before_cursor
         if before and before == self.editor.placed:
             self.popup.show(())
         elif (word := completion.command_word(before)) is not None:
+            if not word:
+                self.post_message(self.CommandsWanted())
             self.popup.show(completion.commands(word, self._commands))
-        elif self._files and (found := completion.file_word(before)):
-            self.run_worker(self._suggest_files(self._files, *found), group="files", exclusive=True)
+        elif found := completion.mentioned(before):
+            self.run_worker(self._suggest_mentions(*found), group="mentions", exclusive=True)
         else:
             self.popup.show(())
 
-    async def _suggest_files(self, files: Files, start: int, query: str) -> None:
-        found = await files.find(query)
-        if completion.file_word(self.editor.before_cursor) == (start, query):
-            self.popup.show(completion.files(start, found))
+    async def _suggest_mentions(self, start: int, query: str) -> None:
+        found = await self._files.find(query) if self._files else []
+        if completion.mentioned(self.editor.before_cursor) == (start, query):
+            resources = completion.resources(start, query, self._resources)
+            self.popup.show(completion.together(query, completion.files(start, found), resources))
 
     def _list_takes(self, key: str) -> bool:
         """Whether an open list has a use for the key."""
+        if key in ("up", "down", "tab", "enter"):
+            self._catch_up()
         if key == "escape" and self._searching is not None:
             self._end_search(self._searching)
         elif self.popup.chosen is None:
@@ -112,6 +129,17 @@ class Prompt(Horizontal):
         else:
             return False
         return True
+
+    def _catch_up(self) -> None:
+        """Keys may come faster than the list: what was typed since it opened is not lost for something of it."""
+        before = self.editor.before_cursor
+        if self._searching is not None or before == self._listed_for:
+            return
+        found = completion.mentioned(before)
+        if found is None:
+            self._suggest()
+        else:
+            self.popup.show(completion.still_good(*found, self.popup.suggestions))
 
     @on(Popup.Chosen)
     def _clicked(self, event: Popup.Chosen) -> None:

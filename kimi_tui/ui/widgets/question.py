@@ -20,6 +20,7 @@ from kimi_tui.protocol.commands import AnswerQuestion
 from kimi_tui.protocol.views import QuestionView
 from kimi_tui.ui.cells import literal
 from kimi_tui.ui.tones import Rows, Span, hint_row, spread
+from kimi_tui.ui.widgets.fields import Field
 from kimi_tui.ui.widgets.options import Option, Options
 from kimi_tui.ui.widgets.panel import Panel
 from kimi_tui.ui.widgets.sheet import Sheet, paragraph
@@ -68,7 +69,7 @@ class QuestionPanel(Panel):
     def compose(self) -> ComposeResult:
         yield Sheet(self._head, classes="head")
         yield self.options
-        yield Input(placeholder="your own answer", classes="other")
+        yield Field(placeholder="your own answer", classes="other")
         yield Sheet(self._hints, classes="hints")
 
     # --- what is asked --------------------------------------------------------------------------------------------
@@ -137,15 +138,15 @@ class QuestionPanel(Panel):
         return [spread(head, [(place, "quiet")], width), *paragraph(literal(question.question), width, "", 6)]
 
     def _hints(self, width: int) -> Rows:
-        request = self.request
+        request, stop = self.request, self.hint("stop", "esc", "stop the turn")
         if request is None or not self.focused_here:
-            return [hint_row((("tab", "answer"), ("esc", "stop the turn")), width)]
+            return [hint_row((self.hint("answer", "tab", "answer"), stop), width)]
         if self.has_class("-words"):
             return [hint_row((("enter", "answer"), ("esc", "back")), width)]
         keys = [("enter", "answer")]
         keys += [("space", "tick")] if request.question.multi_select else []
         keys += [("←", "back")] if request.answers else []
-        return [hint_row([*keys, ("tab", "prompt"), ("esc", "stop the turn")], width)]
+        return [hint_row([*keys, self.hint("answer", "tab", "prompt"), stop], width)]
 
     # --- answers --------------------------------------------------------------------------------------------------
 

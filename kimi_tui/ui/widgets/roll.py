@@ -68,15 +68,18 @@ class Roll(Barred, can_focus=False):
         """At once, where nothing but rows is to be seen: on the way through the styles each row is made twice."""
         if self.opacity != 1.0 or self.styles.tint.a or self.styles.gutter:
             return super().render_lines(crop)
-        (first, last), width, (_, ground) = crop.column_span, self.size.width, self.background_colors
-        strips = [self.render_line(y).adjust_cell_length(width, self.rich_style) for y in crop.line_range]
+        (first, last), width, inner = crop.column_span, self.size.width, self.inner_width
+        (_, ground), rest = self.background_colors, self.rich_style
+        strips = [self._line_at(y, inner).adjust_cell_length(width, rest) for y in crop.line_range]
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         return strips if (first, last) == (0, width) else [strip.crop(first, last) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
+        return self._line_at(y, self.inner_width)
+
+    def _line_at(self, y: int, width: int) -> Strip:
         index = y + self.scroll_offset.y
-        width = self.inner_width
         if index >= self.total():
             return strip_of((), width, self.tones)
         return self.line(index, width)

@@ -6,7 +6,7 @@ Its keys work while something is typed, and each can be clicked. Posts `Asked`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -20,13 +20,23 @@ from kimi_tui.ui.widgets.line import Line
 
 Wish = Literal["now", "focus", "pin", "snooze", "read"]
 
-NEAR: tuple[tuple[str, str, Wish], ...] = (
-    ("alt+c", "now", "now"),
-    ("alt+k", "focus…", "focus"),
-    ("alt+p", "pin", "pin"),
-    ("alt+z", "snooze", "snooze"),
+
+class Offer(NamedTuple):
+    """An action by its name in the config, its usual key, the word for it, and what is wished with it."""
+
+    action: str
+    key: str
+    word: str
+    wish: Wish
+
+
+NEAR = (
+    Offer("compact_now", "alt+c", "now", "now"),
+    Offer("compact_focus", "alt+k", "focus…", "focus"),
+    Offer("pin", "alt+p", "pin", "pin"),
+    Offer("snooze", "alt+z", "snooze", "snooze"),
 )
-WAITING: tuple[tuple[str, str, Wish], ...] = (("alt+c", "read it", "read"),)
+WAITING = (Offer("compact_now", "alt+c", "read it", "read"),)
 
 
 class SoftWarning(Line):
@@ -46,7 +56,7 @@ class SoftWarning(Line):
         self.display = False
 
     @property
-    def wishes(self) -> tuple[tuple[str, str, Wish], ...]:
+    def wishes(self) -> tuple[Offer, ...]:
         """What can be asked for now; nothing when there is nothing to say."""
         if self.state.proposal is not None:
             return WAITING
@@ -59,11 +69,11 @@ class SoftWarning(Line):
         self.changed()
 
     def offers(self, wish: Wish) -> bool:
-        return any(offered == wish for _, _, offered in self.wishes)
+        return any(offer.wish == wish for offer in self.wishes)
 
     def pieces(self, width: int) -> tuple[Piece, ...]:
         """What is said gives way to the keys, since those are what can be done."""
-        keys = self.wishes
+        keys = [(self.names(offer.action, offer.key), offer.word, offer.wish) for offer in self.wishes]
         room = sum(cell_len(key) + cell_len(word) + 3 for key, word, _ in keys)
         said = next((form for form in self._forms() if cell_len(form) + room + 4 <= width), "")
         pieces = [Piece(f"  {self.marks.compact} ", "fold"), Piece(f"{said}  " if said else "", "quiet")]

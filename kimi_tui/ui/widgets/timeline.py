@@ -143,6 +143,13 @@ class Timeline(TimelineRows):
     def search_changed(self) -> None:
         self.changed()
 
+    def seek(self, checkpoint: int) -> bool:
+        """Rests on that checkpoint of the live timeline, whatever the filter hides. False when it has no row."""
+        if self.list.find_checkpoint(checkpoint) is None and self.list.has(checkpoint):
+            self._sift("all", "")
+        self.point_at(checkpoint)
+        return self.list.has(checkpoint)
+
     def _sift(self, kind: Filter, query: str) -> None:
         kept = self.row_key(self.cursor)
         self.list.filter, self.list.query = kind, query

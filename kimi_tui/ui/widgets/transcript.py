@@ -1,43 +1,30 @@
-"""The chat: the blocks of a `Conversation` as one anchored list of rows, however long the session is.
-
-Posts `Wanted` for entries that are not loaded yet and come into sight, and `StepsWanted` for cards of subagents whose
-work nobody here has seen.
-"""
+"""The chat: the blocks of a `Conversation` as one anchored list of rows, however long the session is."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
-from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 
-from kimi_tui.ui.blocks import gap
+from kimi_tui.ui.blocks import foldable, gap, rough_place
 from kimi_tui.ui.conversation import Block, Conversation
 from kimi_tui.ui.drawn import Drawn
 from kimi_tui.ui.gallery import Gallery
+from kimi_tui.ui.keymap import USUAL, Names
 from kimi_tui.ui.marks import UNICODE, Marks
 from kimi_tui.ui.rows import Piece, Row, copied
-from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Painted, Ways
-
-SENDER = "Agent"
-"""The tool that starts subagents."""
-AHEAD = 3
-"""Screens above and below the view that are drawn before one scrolls there."""
-PAUSE = 0.004
-"""Seconds between two blocks that are drawn ahead, for whatever else is to be done."""
-PAGE = 60
-"""Entries asked for at once."""
+from kimi_tui.ui.widgets.fetching import Fetching
+from kimi_tui.ui.widgets.painted import MARGIN, NO_MARGIN, Ways
 
 
-class Transcript(Painted, can_focus=True):
+class Transcript(Fetching, can_focus=True):
     """See the module."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,34 +35,13 @@ class Transcript(Painted, can_focus=True):
         Binding("home", "scroll_home", "start", show=False),
         Binding("end", "scroll_end", "end", show=False),
     ]
-
-    @dataclass
-    class Wanted(Message):
-        """Stored entries `first … end` have come into sight and are not loaded."""
-
-        first: int
-        end: int
-
-    @dataclass
-    class ImagesWanted(Message):
-        """The images of the entry with that stored index have come into sight."""
-
-        index: int
-
-    @dataclass
-    class StepsWanted(Message):
-        """The card of this call has come into sight; what its subagent did is not known."""
-
-        call_id: str
+    names: Names = USUAL
+    """Of the key that goes to the end."""
 
     def __init__(self, conversation: Conversation, marks: Marks = UNICODE) -> None:
-        super().__init__()
-        self.conversation = conversation
+        super().__init__(conversation, Drawn(marks))
         self.marks = marks
-        self.drawn = Drawn(marks)
-        self._asked: set[int] = set()
-        self._asked_steps: set[str] = set()
-        self._looking = False
+        self._laying_out = False
         self._newer = False
         """Whether something has been added below what is in sight."""
 
@@ -124,8 +90,7 @@ class Transcript(Painted, can_focus=True):
     def _start_anew(self) -> None:
         self.drawn.forget()
         self.drawn.pictures.forget()
-        self._asked.clear()
-        self._asked_steps.clear()
+        self.ask_anew()
         self._anchor = (0, 0)
         self._newer = False
         self.following = True
@@ -157,13 +122,11 @@ class Transcript(Painted, can_focus=True):
         self.drawn.unfold_all = not self.drawn.unfold_all
         for block in self.conversation.blocks:
             block.unfolded = None
-        self._redraw(set(self.conversation.blocks))
+        self._redraw({block for block in self.conversation.blocks if block.entry and foldable(block.entry)})
 
     def _redraw(self, blocks: set[Block]) -> None:
         self.drawn.forget(blocks)
-        self._guess_again(blocks)
-        self.screen.clear_selection()
-        self.settle()
+        self._measure_again(blocks)
 
     def on_resize(self) -> None:
         """All heights are guesses again; the place is kept by its anchor, or at the end."""
@@ -194,41 +157,37 @@ class Transcript(Painted, can_focus=True):
 
     def settle(self, *, paint: bool = True) -> None:
         super().settle(paint=paint)
-        self._ask_for_missing()
-        if not self._looking and self.is_mounted and self._unknown_near(AHEAD * self.size.height) is not None:
-            self._looking = True
-            self.run_worker(self._look_ahead(), group="ahead")
+        if self.drawn.late and not self._laying_out and self.is_mounted:
+            self._laying_out = True
+            self.run_worker(self._lay_out(), group="lay out")
 
-    async def _look_ahead(self) -> None:
-        """While nothing else happens, draw what one will scroll to next, one block at a time."""
+    def on_unmount(self) -> None:
+        self.drawn.forget()
+
+    async def _lay_out(self) -> None:
+        """Draw what is long beside the screen: the one that was looked at last comes first."""
         try:
-            while True:
-                if not self._looks_on():
-                    return
-                await asyncio.sleep(PAUSE)
+            while late := self.drawn.late:
+                block = next(reversed(late))
+                rows = await asyncio.to_thread(self.drawn.lay_out(block))
+                self._take_rows(block, rows)
         finally:
-            self._looking = False
+            self._laying_out = False
 
-    def _looks_on(self) -> bool:
-        """Selected text keeps its place: nothing is measured above it."""
-        return self.is_mounted and self.text_selection is None and self.measure_ahead(AHEAD)
+    def _take_rows(self, block: Block, rows: list[Row]) -> None:
+        """In place of the rough ones. What is read stays where it is."""
+        rough = len(self.drawn.known(block) or ())
+        if not self.drawn.take(block, rows):
+            return
+        first, row = self._anchor
+        if first < len(self.conversation) and self.conversation.blocks[first] is block:
+            self._anchor = first, rough_place(row, rough, len(rows))
+        self._measure_again({block})
 
-    def _ask_for_missing(self) -> None:
-        """What is in sight or a screen away is asked for when it is not loaded."""
-        top, height = round(self.scroll_y), self.size.height
-        first, _ = self._heights.find(max(0, top - height))
-        last, _ = self._heights.find(top + 2 * height)
-        for position in range(first, min(last + 1, len(self._heights))):
-            index, block = self.conversation.index(position), self.conversation.blocks[position]
-            if block.entry is not None:
-                self._ask_for_steps(block)
-                self._ask_for_images(block, index)
-            elif index is not None:
-                self._ask_for(index // PAGE)
-
-    def _ask_for_images(self, block: Block, index: int | None) -> None:
-        if index is not None and self.drawn.shows_images(block) and self.drawn.pictures.wants(block, index):
-            self.post_message(self.ImagesWanted(index))
+    def _measure_again(self, blocks: set[Block]) -> None:
+        self._guess_again(blocks)
+        self.screen.clear_selection()
+        self.settle()
 
     async def take_images(self, index: int, urls: Sequence[str]) -> None:
         """Show the images of an entry, once they are read."""
@@ -247,19 +206,6 @@ class Transcript(Painted, can_focus=True):
         self.drawn.pictures.show_in(gallery)
         if shown := {block for block in self.conversation.blocks if self.drawn.shows_images(block)}:
             self._redraw(shown)
-
-    def _ask_for(self, page: int) -> None:
-        if page not in self._asked:
-            self._asked.add(page)
-            self.post_message(self.Wanted(page * PAGE, min((page + 1) * PAGE, self.conversation.stored)))
-
-    def _ask_for_steps(self, block: Block) -> None:
-        tool = block.entry.tool if block.entry else None
-        if tool is None or tool.name != SENDER or tool.outcome == "running" or block.helper is not None:
-            return
-        if tool.call_id and tool.call_id not in self._asked_steps:
-            self._asked_steps.add(tool.call_id)
-            self.post_message(self.StepsWanted(tool.call_id))
 
     # --- painting ------------------------------------------------------------------------------------------------
 
@@ -280,7 +226,7 @@ class Transcript(Painted, can_focus=True):
         return super().strip(y, ways)
 
     def _newer_strip(self) -> Strip:
-        text = f" {self.marks.below} more below {self.marks.dot} ctrl+end "
+        text = f" {self.marks.below} more below {self.marks.dot} {self.names('follow', 'ctrl+end')} "
         left = max(0, (self.inner_width - len(text)) // 2)
         segments = [Segment(" " * left, self.rich_style), Segment(text, self.palette("now strong"))]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
