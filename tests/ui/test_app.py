@@ -108,6 +108,13 @@ async def stage(
 # --- opening -----------------------------------------------------------------------------------------------------
 
 
+async def test_a_session_that_takes_long_to_open_says_so_until_it_is_there() -> None:
+    async with stage(ev.Noticed("a big one")) as shown:
+        await until(shown.pilot, lambda: shown.line("Activity") == "opening the session")
+        await shown.tell(opened(), reset())
+        assert shown.line("Activity") == ""
+
+
 def test_the_first_frame_needs_no_heavy_library() -> None:
     heavy = {"litellm", "openai", "pydantic", "httpx", "pygments", "markdown_it"}
     code = (

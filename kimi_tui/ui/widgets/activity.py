@@ -20,6 +20,8 @@ from kimi_tui.ui.widgets.line import Line
 
 TICK = 0.125
 """Seconds a spinner frame stays."""
+SOON = 0.5
+"""Seconds in which a session opens without a word."""
 
 _WORDS = {
     "waiting": "waiting for the model",
@@ -45,6 +47,14 @@ class Activity(Line):
         """Words for the moment, e.g. that a second Esc would clear the prompt."""
         self._turn = self._retry = 0.0
         self._clock: Timer | None = None
+        self._opens_long = False
+
+    def on_mount(self) -> None:
+        self.set_timer(SOON, self._say_that_it_opens)
+
+    def _say_that_it_opens(self) -> None:
+        self._opens_long = True
+        self.changed()
 
     def show(self, state: ScreenState) -> None:
         if state.activity and not self.state.activity:
@@ -82,6 +92,8 @@ class Activity(Line):
             return progress_pieces(state.progress, width, self._frame(), self.marks, self.names)
         if state.failed or state.unavailable:
             return spread([Piece("  "), Piece(one_line(state.failed or state.unavailable), "bad")], [], width)
+        if self._opens_long and not state.opened:
+            return spread([Piece("  "), Piece("opening the session", "quiet")], [], width)
         return spread([], self._todo(), width)
 
     def _frame(self) -> str:
