@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -238,10 +238,6 @@ def write_message(message: Message) -> tuple[bytes, Message]:
     except (PydanticSerializationError, UnicodeEncodeError):
         clean = Message.model_validate(without_surrogates(message.model_dump(exclude_none=True)))
         return clean.model_dump_json(exclude_none=True).encode() + b"\n", clean
-
-
-def write_messages(messages: Sequence[Message]) -> list[tuple[bytes, Message]]:
-    return [write_message(message) for message in messages]
 
 
 def write_system_prompt(text: str) -> bytes:
